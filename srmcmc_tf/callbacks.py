@@ -1,0 +1,235 @@
+"""What happens beside the updates: logs, pictures, checkpoints, stops.
+
+They work in any `fit` of a `ShortRunEBM`; `train.train` uses them all, in the
+order of this file.
+"""
+
+import io
+import json
+import math
+import pathlib
+import signal
+import sys
+import time
+
+import keras
+import tensorflow as tf
+from tqdm import tqdm
+
+from srmcmc_tf import checkpoints, plots
+from srmcmc_tf.errors import NonFiniteError
+
+
+class _Callback(keras.callbacks.Callback):
+    """Calls `on_update(update, logs)` with the update's number and floats."""
+
+    def on_train_batch_end(self, batch, logs=None):
+        logs = {name: float(value) for name, value in (logs or {}).items()}
+        self.on_update(int(self.model.optimizer.iterations), logs)
+
+
+class StopOnNonFinite(_Callback):
+    """Raises `NonFiniteError` as soon as a quantity is infinite or NaN."""
+
+    def on_update(self, update, logs):
+        for name, value in logs.items():
+            if not math.isfinite(value):
+                raise NonFiniteError(f"update {update}: {name} is {value}")
+
+
+class Log(_Callback):
+    """Writes each update's quantities to TensorBoard and `metrics.jsonl`.
+
+    A run that goes on continues the file after the update it goes on from.
+
+    Args:
+        workdir: the run directory.
+        every: updates between two logged ones.
+    """
+
+    def __init__(self, workdir, *, every=1):
+        super().__init__()
+        self.workdir = pathlib.Path(workdir)
+        self.every = every
+
+    def on_train_begin(self, logs=None):
+        start = int(self.model.optimizer.iterations)
+        self._writer = tf.summary.create_file_writer(
+            str(self.workdir / "tensorboard")
+        )
+        path = self.workdir / "metrics.jsonl"
+        kept = _lines_up_to(path, start)
+        self._file = open(path, "w", buffering=1)
+        self._file.writelines(kept)
+        self._last = start, time.perf_counter()
+
+    def on_update(self, update, logs):
+        if update % self.every:
+            return
+        now = time.perf_counter()
+        last, then = self._last
+        self._last = update, now
+        logs = {**logs, "updates_per_second": (update - last) / (now - then)}
+        self._file.write(json.dumps({"update": update, **logs}) + "\n")
+        with self._writer.as_default(step=update):
+            for name, value in logs.items():
+                tf.summary.scalar(name, value)
+
+    def on_train_end(self, logs=None):
+        self._file.close()
+        self._writer.close()
+
+
+class Pictures(_Callback):
+    """Draws samples of fixed seeds, as PNG and in TensorBoard.
+
+    Args:
+        workdir: the run directory; PNGs go to `samples/`.
+        every: updates between two pictures; there is one at the end, too.
+        n: chains a picture.
+        data: uint8 images, shown once beside the starts of the chains.
+    """
+
+    def __init__(self, workdir, *, every=500, n=64, data=None):
+        super().__init__()
+        self.workdir = pathlib.Path(workdir)
+        self.every = every
+        self.n = n
+        self.data = data
+        self.newest = None
+
+    def on_train_begin(self, logs=None):
+        (self.workdir / "samples").mkdir(parents=True, exist_ok=True)
+        self._writer = tf.summary.create_file_writer(
+            str(self.workdir / "tensorboard")
+        )
+        if not int(self.model.optimizer.iterations):
+            self._show("starts", self.model.start(range(self.n)), 0)
+            if self.data is not None:
+                self._show("data", self.data[: self.n] / 127.5 - 1.0, 0)
+
+    def on_update(self, update, logs):
+        if update % self.every == 0:
+            self._draw(update)
+
+    def on_train_end(self, logs=None):
+        self._draw(int(self.model.optimizer.iterations))
+        self._writer.close()
+
+    def _draw(self, update):
+        path = self.workdir / "samples" / f"{update:06d}.png"
+        if path != self.newest:
+            x = self.model.sample(range(self.n))
+            plots.save_grid(path, x)
+            self._show("samples", x, update)
+            self.newest = path
+
+    def _show(self, name, x, update):
+        with self._writer.as_default(step=update):
+            tf.summary.image(name, plots.grid(x)[tf.newaxis])
+
+
+class Checkpoints(_Callback):
+    """Saves the state every so many updates, and at the end.
+
+    Args:
+        workdir: the run directory.
+        every: updates between two checkpoints.
+    """
+
+    def __init__(self, workdir, *, every=500):
+        super().__init__()
+        self.directory = pathlib.Path(workdir) / "checkpoints"
+        self.every = every
+        self.saved = []
+
+    def on_train_begin(self, logs=None):
+        self.directory.mkdir(parents=True, exist_ok=True)
+
+    def on_update(self, update, logs):
+        if update % self.every == 0:
+            self._save()
+
+    def on_train_end(self, logs=None):
+        self._save()
+
+    def _save(self):
+        self.saved.append(checkpoints.save(self.directory, self.model))
+
+
+class StopOnSignal(keras.callbacks.Callback):
+    """Ends `fit` after the current update on SIGTERM or Ctrl-C.
+
+    `fit` then ends as it always does, so that the other callbacks save. The
+    second Ctrl-C interrupts at once.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.received = None
+
+    def on_train_begin(self, logs=None):
+        signals = (signal.SIGTERM, signal.SIGINT)
+        self._before = {s: signal.signal(s, self._receive) for s in signals}
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self.received:
+            self.model.stop_training = True
+
+    def on_train_end(self, logs=None):
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _receive(self, number, frame):
+        self.received = signal.Signals(number)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        tqdm.write(
+            f"{self.received.name}: saving after this update", sys.stderr
+        )
+
+
+class Progress(_Callback):
+    """A progress bar on a terminal, a line every 10 seconds elsewhere.
+
+    Args:
+        updates: the last update of the run.
+        saves: the `Checkpoints` whose cost is shown.
+    """
+
+    def __init__(self, updates, saves):
+        super().__init__()
+        self.updates = updates
+        self.saves = saves
+
+    def on_train_begin(self, logs=None):
+        self._bar = tqdm(
+            total=self.updates,
+            initial=int(self.model.optimizer.iterations),
+            unit=" updates",
+            dynamic_ncols=True,
+            file=sys.stderr if sys.stderr.isatty() else io.StringIO(),
+        )
+        self._printed = time.perf_counter()
+
+    def on_update(self, update, logs):
+        shown = {name: f"{value:.3g}" for name, value in logs.items()}
+        if self.saves.saved:
+            last = self.saves.saved[-1]
+            shown["checkpoint"] = f"{last.megabytes:.1f}MB/{last.seconds:.2f}s"
+        self._bar.set_postfix(shown, refresh=False)
+        self._bar.update()
+        now = time.perf_counter()
+        if not sys.stderr.isatty() and now - self._printed > 10:
+            print(self._bar, file=sys.stderr, flush=True)
+            self._printed = now
+
+    def on_train_end(self, logs=None):
+        self._bar.close()
+
+
+def _lines_up_to(path, update):
+    """The whole lines of a metrics file that are not after `update`."""
+    if not path.exists():
+        return []
+    lines = [line for line in open(path) if line.endswith("\n")]
+    return [line for line in lines if json.loads(line)["update"] <= update]

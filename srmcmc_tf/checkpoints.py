@@ -1,0 +1,117 @@
+"""Checkpoints: a directory each, complete or not there at all.
+
+`checkpoints/000500/` holds the state after update 500: weights, optimizer and
+update number. All else of a run is a function of its config. It is written
+under another name, brought to the disk and renamed.
+"""
+
+import os
+import pathlib
+import shutil
+import time
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from srmcmc_tf.errors import NonFiniteError, UserError
+
+KEEP = 2
+
+
+class Saved(NamedTuple):
+    """What a checkpoint cost."""
+
+    path: pathlib.Path
+    seconds: float
+    megabytes: float
+
+
+def save(directory, model):
+    """Writes the state of a compiled model; keeps the newest two.
+
+    Args:
+        directory: the run's `checkpoints` directory.
+        model: a compiled `keras.Model`.
+
+    Returns:
+        `Saved`.
+    """
+    begin = time.perf_counter()
+    update = int(model.optimizer.iterations)
+    _check_finite(model, update)
+    directory = pathlib.Path(directory)
+    path = directory / f"{update:06d}"
+    if path.exists():
+        return Saved(path, 0.0, _megabytes(path))
+    temporary = directory / f".writing-{update:06d}"
+    try:
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        _state(model).write(str(temporary / "state"))
+        for file in temporary.iterdir():
+            _to_disk(file)
+        os.rename(temporary, path)
+        _to_disk(directory)
+    except (OSError, tf.errors.OpError) as error:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise _not_written(path, error, latest(directory)) from None
+    for old in _all(directory)[:-KEEP]:
+        shutil.rmtree(old)
+    return Saved(path, time.perf_counter() - begin, _megabytes(path))
+
+
+def latest(directory):
+    """The newest checkpoint of a `checkpoints` directory, or None."""
+    return next(reversed(_all(pathlib.Path(directory))), None)
+
+
+def restore(path, model):
+    """Puts the state at `path` into a compiled model; returns its update."""
+    try:
+        model.optimizer.build(model.trainable_variables)
+        _state(model).read(str(pathlib.Path(path) / "state")).assert_consumed()
+    except (OSError, AssertionError, ValueError, tf.errors.OpError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise UserError(f"cannot restore {path}: {reason}") from None
+    return int(model.optimizer.iterations)
+
+
+def _state(model):
+    return tf.train.Checkpoint(energy=model.energy, optimizer=model.optimizer)
+
+
+def _all(directory):
+    found = directory.iterdir() if directory.is_dir() else ()
+    return sorted(
+        (p for p in found if p.name.isdigit()), key=lambda p: int(p.name)
+    )
+
+
+def _check_finite(model, update):
+    for variable in model.energy.variables + model.optimizer.variables:
+        if not np.isfinite(variable.numpy()).all():
+            raise NonFiniteError(
+                f"update {update}: {variable.path} is not finite"
+            )
+
+
+def _to_disk(path):
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _not_written(path, error, last):
+    reason = str(error).strip().splitlines()[0]
+    kept = f"{last} is kept" if last else "there is none before it"
+    return UserError(
+        f"cannot write checkpoint {path} ({reason}); {kept}. Make room or "
+        "mend the directory, then give the same command again"
+    )
+
+
+def _megabytes(path):
+    return sum(file.stat().st_size for file in path.iterdir()) / 1e6

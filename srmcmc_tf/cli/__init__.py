@@ -1,0 +1,1 @@
+"""The verbs of bin/: flags to config to calls."""

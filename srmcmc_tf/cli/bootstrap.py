@@ -1,0 +1,96 @@
+"""From a bare Python to a running verb: the environment of a clone.
+
+Runs before anything is installed, so it imports the standard library only.
+"""
+
+import fcntl
+import hashlib
+import importlib
+import importlib.metadata
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+VENV = ROOT / ".venv"
+# Its text says what was installed; a .venv without it is somebody else's.
+MARK = VENV / ".srmcmc_tf"
+
+
+def run(verb):
+    """Runs `srmcmc_tf.cli.VERB`, in an environment that has what it needs."""
+    if not (3, 10) <= sys.version_info[:2] <= (3, 13):
+        version = ".".join(map(str, sys.version_info[:3]))
+        sys.exit(f"needs Python 3.10 to 3.13; {sys.executable} is {version}")
+    in_venv = pathlib.Path(sys.prefix) == VENV
+    if in_venv or not _has_package():
+        installed = _install()
+        if installed or not in_venv:
+            python = str(VENV / "bin" / "python")
+            os.execv(python, [python, *sys.argv])
+    importlib.import_module(f"srmcmc_tf.cli.{verb}").main()
+
+
+def _has_package():
+    """Whether the running Python has srmcmc_tf installed, not only near."""
+    path = [p for p in sys.path if pathlib.Path(p or ".").resolve() != ROOT]
+    found = importlib.metadata.distributions(name="srmcmc_tf", path=path)
+    return next(iter(found), None) is not None
+
+
+def _install():
+    """Makes .venv what setup.cfg asks for; False where it is so already."""
+    with open(ROOT / "setup.cfg", "rb") as setup:
+        wanted = hashlib.sha256(setup.read()).hexdigest()
+        if _mark() == wanted:
+            return False
+        # Two verbs started at once: the second waits for the first.
+        fcntl.flock(setup, fcntl.LOCK_EX)
+        if _mark() == wanted:
+            return False
+        print(
+            f"installing into {VENV} (once, a minute or two)", file=sys.stderr
+        )
+        if _mark() is None and VENV.exists():
+            fresh = False
+        else:
+            fresh = True
+            shutil.rmtree(VENV, ignore_errors=True)
+            VENV.mkdir()
+            MARK.write_text("unfinished")
+        try:
+            if fresh:
+                _call("-m", "venv", str(VENV), python=sys.executable)
+            _call(
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--editable",
+                f"{ROOT}[test]",
+            )
+        except BaseException:
+            if fresh:
+                shutil.rmtree(VENV, ignore_errors=True)
+            raise
+        MARK.write_text(wanted)
+        return True
+
+
+def _mark():
+    return MARK.read_text() if MARK.exists() else None
+
+
+def _call(*args, python=str(VENV / "bin" / "python")):
+    done = subprocess.run(
+        [python, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    if done.returncode:
+        sys.stderr.write(done.stdout.decode(errors="replace"))
+        sys.exit(
+            f"the installation failed: `python {' '.join(args[:3])}` said the "
+            "above; nothing was left behind, mend it and start again"
+        )

@@ -1,0 +1,219 @@
+"""The settings of a run: one dataclass, read from configs/, flags and JSON."""
+
+import dataclasses
+import difflib
+import importlib.util
+import pathlib
+
+from srmcmc_tf.errors import UserError
+
+DATASETS = (
+    "digits",
+    "mnist",
+    "fashion_mnist",
+    "cifar10",
+    "celeb_a",
+    "celeb_a_128",
+    "lsun_bedroom",
+    "folder",
+)
+
+
+def _setting(default, group, text, low=None, high=None, choices=None):
+    metadata = dict(group=group, help=text, low=low, high=high, choices=choices)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """Settings of one run; the defaults are those of the paper's code.
+
+    Every field is a flag of `bin/train`. Values are checked when a `Config`
+    is made: one out of its range raises `UserError`.
+    """
+
+    dataset: str = _setting("digits", "data", "what to learn", choices=DATASETS)
+    data_dir: str = _setting(
+        "",
+        "data",
+        "where it lies (TFDS's directory, a folder of images, LSUN's lmdb)",
+    )
+    image_size: int = _setting(
+        32, "data", "height and width, a power of two", 8, 1024
+    )
+    channels: int = _setting(
+        3, "data", "1 for grey, 3 for colour", choices=(1, 3)
+    )
+    n_examples: int = _setting(
+        40_000, "data", "observed examples, a fixed random choice", 1, 10**9
+    )
+    n_left_out: int = _setting(
+        1_000,
+        "data",
+        "others kept for reconstruction, a fifth of all at the most",
+        0,
+        10**6,
+    )
+
+    n_f: int = _setting(64, "model", "feature maps of the first layer", 1, 4096)
+    K: int = _setting(100, "model", "Langevin steps of a chain", 1, 100_000)
+    step_size: float = _setting(
+        1.0, "model", "factor of the gradient f' in a step", 0.0, 1e6
+    )
+    noise: float = _setting(
+        0.01, "model", "factor of the Gaussian noise in a step", 0.0, 1e3
+    )
+    precision: str = _setting(
+        "float32",
+        "model",
+        "of the network; the chain is always float32",
+        choices=("float32", "mixed_bfloat16"),
+    )
+    jit_compile: str = _setting(
+        "auto",
+        "model",
+        "XLA for the chain; auto is on for a GPU, off for a CPU",
+        choices=("auto", "true", "false"),
+    )
+
+    updates: int = _setting(
+        250_000, "training", "updates of the weights", 1, 10**9
+    )
+    batch_size: int = _setting(
+        64, "training", "examples, and chains, of an update", 1, 10**6
+    )
+    learning_rate: float = _setting(1e-4, "training", "of Adam", 0.0, 1.0)
+    sigma: float = _setting(
+        0.03, "training", "noise added to the examples", 0.0, 10.0
+    )
+    anneal_after: int = _setting(
+        200_000,
+        "training",
+        "update after which learning rate and sigma fall",
+        0,
+        10**9,
+    )
+    learning_rate_half_life: int = _setting(
+        12_500,
+        "training",
+        "updates in which it then halves; 0: it stays",
+        0,
+        10**9,
+    )
+    sigma_half_life: int = _setting(
+        50_000,
+        "training",
+        "updates in which it then halves; 0: it stays",
+        0,
+        10**9,
+    )
+    seed: int = _setting(
+        1, "training", "names all randomness of the run", 0, 2**31 - 1
+    )
+
+    log_every: int = _setting(
+        1, "run", "updates between two logged values", 1, 10**9
+    )
+    sample_every: int = _setting(
+        500, "run", "updates between two pictures", 1, 10**9
+    )
+    checkpoint_every: int = _setting(
+        500, "run", "updates between two checkpoints", 1, 10**9
+    )
+
+    def __post_init__(self):
+        for field in dataclasses.fields(self):
+            check(field, getattr(self, field.name))
+
+
+FIELDS = {field.name: field for field in dataclasses.fields(Config)}
+
+
+def load(name):
+    """The `Config` of a data set, from `configs/NAME.py`.
+
+    Examples:
+
+    >>> load("cifar10").K
+    100
+    """
+    return _module(name).config
+
+
+def describe(name):
+    """The docstring of `configs/NAME.py`: command, cost, result to expect."""
+    return _module(name).__doc__
+
+
+def parse(name, text):
+    """The value that `text`, from a command line, gives to a field."""
+    field = FIELDS[name]
+    try:
+        value = field.type(text)
+    except ValueError:
+        kind = {int: "a whole number", float: "a number"}[field.type]
+        raise UserError(
+            f"--{name}={text}: not {kind}; allowed is {allowed(field)}"
+        ) from None
+    check(field, value)
+    return value
+
+
+def from_dict(values):
+    """A `Config` from a dictionary; an unknown name is an error."""
+    for name in values:
+        if name not in FIELDS:
+            raise UserError(f"unknown setting {name!r}{suggest(name, FIELDS)}")
+    return Config(**values)
+
+
+def check(field, value):
+    """Raises `UserError` where a value is not allowed."""
+    rules = field.metadata
+    good = isinstance(
+        value, (int, float) if field.type is float else field.type
+    )
+    if good and rules["choices"]:
+        good = value in rules["choices"]
+    elif good and field.type is not str:
+        good = rules["low"] <= value <= rules["high"]
+    if good and field.name == "image_size":
+        good = value & (value - 1) == 0
+    if not good:
+        hint = suggest(value, rules["choices"]) if field.type is str else ""
+        raise UserError(
+            f"--{field.name}={value}: allowed is {allowed(field)}{hint}"
+        )
+
+
+def allowed(field):
+    """The values a field may take, in words."""
+    rules = field.metadata
+    if rules["choices"]:
+        return ", ".join(map(str, rules["choices"]))
+    if field.type is str:
+        return "any text"
+    numbers = {int: "whole numbers", float: "numbers"}[field.type]
+    power = " that are powers of two" if field.name == "image_size" else ""
+    return f"{numbers} from {rules['low']:,} to {rules['high']:,}{power}"
+
+
+def suggest(name, names):
+    """A hint at the nearest of `names`, or nothing."""
+    near = difflib.get_close_matches(str(name), list(map(str, names)), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _module(name):
+    here = pathlib.Path(__file__).resolve().parent
+    # Inside the package once installed, beside it in a clone.
+    for folder in (here / "configs", here.parent / "configs"):
+        path = folder / f"{name}.py"
+        if path.exists():
+            spec = importlib.util.spec_from_file_location(
+                f"configs.{name}", path
+            )
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
+    raise UserError(f"no configs/{name}.py; allowed is {', '.join(DATASETS)}")

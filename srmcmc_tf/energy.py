@@ -1,0 +1,66 @@
+"""The networks f(x) of the paper: higher f is more likely."""
+
+import keras
+from keras import layers
+
+
+def convnet(image_size, channels=3, *, n_f=64, seed=0, dtype="float32"):
+    """The paper's ConvNet (its tables 4 to 6) for any power-of-two size.
+
+    A 3x3 convolution, then 4x4 ones of stride 2 until 4x4 is left, then one
+    4x4 without padding; feature maps n_f, 2 n_f, 4 n_f, 8 n_f, 8 n_f, ...;
+    LeakyReLU of slope 0.2, biases, no normalisation. Weights start as in
+    PyTorch, which the paper used: kernels and biases uniform in
+    +-1/sqrt(fan_in).
+
+    Args:
+        image_size: height and width, a power of two from 8 up.
+        channels: number of channels of the images.
+        n_f: feature maps of the first layer.
+        seed: integer that names the initial weights.
+        dtype: a Keras dtype or policy; with "mixed_bfloat16" the convolutions
+            run in bfloat16, input, output and weights stay float32.
+
+    Returns:
+        A `keras.Model`, images [n, size, size, channels] to f [n, 1].
+
+    Examples:
+
+    >>> convnet(32, 3, n_f=64).count_params()
+    2763393
+    """
+    if image_size < 8 or image_size & (image_size - 1):
+        raise ValueError(
+            f"image_size must be a power of two from 8 up, not {image_size}"
+        )
+    strided = image_size.bit_length() - 3
+    widths = [n_f * min(2**i, 8) for i in range(strided + 1)]
+
+    x = inputs = keras.Input((image_size, image_size, channels))
+    for i, width in enumerate(widths):
+        size, stride = (3, 1) if i == 0 else (4, 2)
+        x = _conv(
+            x, width, size, stride, "same", f"conv_{i}", 100 * seed + i, dtype
+        )
+        x = layers.LeakyReLU(0.2, dtype=dtype, name=f"lrelu_{i}")(x)
+    i += 1
+    x = _conv(x, 1, 4, 1, "valid", f"conv_{i}", 100 * seed + i, dtype)
+    # float32 whatever the policy: differences of f are small beside f.
+    outputs = layers.Flatten(dtype="float32", name="f")(x)
+    return keras.Model(inputs, outputs, name="energy")
+
+
+def _conv(x, filters, size, stride, padding, name, seed, dtype):
+    fan_in = size * size * x.shape[-1]
+    uniform = keras.initializers.RandomUniform
+    limit = fan_in**-0.5
+    return layers.Conv2D(
+        filters,
+        size,
+        strides=stride,
+        padding=padding,
+        kernel_initializer=uniform(-limit, limit, seed=2 * seed),
+        bias_initializer=uniform(-limit, limit, seed=2 * seed + 1),
+        dtype=dtype,
+        name=name,
+    )(x)

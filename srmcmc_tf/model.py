@@ -1,0 +1,181 @@
+"""The short-run MCMC model: an energy network and the chain run on it."""
+
+import keras
+import tensorflow as tf
+
+from srmcmc_tf import rng, sampler
+
+if keras.backend.backend() != "tensorflow":
+    raise ImportError(
+        "srmcmc_tf needs Keras's TensorFlow backend: set "
+        "KERAS_BACKEND=tensorflow before Keras is imported"
+    )
+
+
+@keras.saving.register_keras_serializable("srmcmc_tf")
+class ShortRunEBM(keras.Model):
+    """Learns an energy whose K-step Langevin chain is the generator.
+
+    Every update starts fresh chains from uniform noise, runs exactly K steps
+    and moves the weights along `mean f(data) - mean f(samples)`: Algorithm 1
+    of Nijkamp et al., "Learning Non-Convergent Non-Persistent Short-Run MCMC
+    Toward Energy-Based Model", NeurIPS 2019.
+
+    The data given to `fit` are images in [-1, 1], to which Gaussian noise was
+    added (`srmcmc_tf.data.batches` does both).
+
+    Args:
+        energy: `keras.Model`, images [n, h, w, c] to f [n, 1] or [n]; built.
+        K: steps of a chain.
+        step_size: factor of the gradient f' in a step.
+        noise: factor of the Gaussian noise in a step.
+        seed: integer that names all starts and noise of the training.
+        **kwargs: of `keras.Model`, such as `name`.
+
+    Examples:
+
+    >>> energy = srmcmc_tf.energy.convnet(8, channels=1, n_f=4)
+    >>> model = ShortRunEBM(energy, K=5)
+    >>> model.sample(seeds=[0, 1, 2]).shape
+    TensorShape([3, 8, 8, 1])
+    """
+
+    def __init__(
+        self, energy, *, K=100, step_size=1.0, noise=0.01, seed=0, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.energy = energy
+        self.K = K
+        self.step_size = step_size
+        self.noise = noise
+        self.seed = seed
+        self.built = True
+        self._compile_chain("auto")
+
+    def call(self, x):
+        """f(x), the negative energy: [n, h, w, c] to [n, 1]."""
+        return self.energy(x)
+
+    def compile(self, optimizer=None, *, jit_compile="auto", **kwargs):
+        """Sets the optimizer and whether XLA compiles the chain.
+
+        Args:
+            optimizer: a Keras optimizer; by default the paper's Adam.
+            jit_compile: True, False or "auto", which is True where there is a
+                GPU and False elsewhere: XLA's convolution gradients on a CPU
+                are three times slower than TensorFlow's. It concerns the
+                chain only; the rest of the update is never compiled by XLA.
+            **kwargs: as in `keras.Model.compile`; the loss is the model's own.
+        """
+        if "loss" in kwargs:
+            raise ValueError("ShortRunEBM has its own loss; leave `loss` out")
+        self._compile_chain(jit_compile)
+        super().compile(optimizer or adam(), jit_compile=False, **kwargs)
+
+    def train_step(self, data):
+        """One update of Algorithm 1; returns its quantities by name."""
+        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+        chain = self._fresh_chain(x, self.optimizer.iterations)
+        with tf.GradientTape() as tape:
+            logs = self._compare(x, chain)
+            # The optimizer sums over replicas; the paper takes the mean.
+            replicas = tf.distribute.get_strategy().num_replicas_in_sync
+            loss = self.optimizer.scale_loss(-logs["f_difference"] / replicas)
+        gradient = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply(gradient, self.trainable_variables)
+        return {**logs, "gradient_norm": tf.linalg.global_norm(gradient)}
+
+    def test_step(self, data):
+        """The quantities of an update on other data, without the update."""
+        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+        return self._compare(x, self._fresh_chain(x, rng.TEST, 0))
+
+    def start(self, seeds):
+        """The starts z of the chains that `seeds` name, uniform in [-1, 1)."""
+        seeds = rng.fold(rng.seed_of(seeds), rng.START)
+        return rng.uniform([len(seeds), *self.energy.input_shape[1:]], seeds)
+
+    def sample(self, seeds, *, K=None, noise=None):
+        """Runs one chain a seed; the seed names its start and all its noise.
+
+        Args:
+            seeds: integers, shape [n].
+            K: steps, by default those of the training.
+            noise: factor of the noise, by default that of the training.
+
+        Returns:
+            float32 [n, h, w, c], not clipped.
+        """
+        K = self.K if K is None else K
+        noise = self.noise if noise is None else noise
+        chain_seeds = rng.fold(rng.seed_of(seeds), rng.CHAIN)
+        return self._run_chain(self.start(seeds), chain_seeds, K, noise).x
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "energy": keras.saving.serialize_keras_object(self.energy),
+            "K": self.K,
+            "step_size": self.step_size,
+            "noise": self.noise,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        energy = keras.saving.deserialize_keras_object(config["energy"])
+        return cls(**{**config, "energy": energy})
+
+    def get_compile_config(self):
+        optimizer = keras.saving.serialize_keras_object(self.optimizer)
+        return {"optimizer": optimizer, "jit_compile": self._jit_chain}
+
+    def compile_from_config(self, config):
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        self.optimizer.build(self.trainable_variables)
+
+    def _compile_chain(self, jit_compile):
+        self._jit_chain = jit_compile
+        if jit_compile == "auto":
+            jit_compile = bool(tf.config.list_physical_devices("GPU"))
+
+        @tf.function(jit_compile=jit_compile)
+        def chain(x, seed, K, noise):
+            return sampler.langevin(
+                self.energy, x, seed, K=K, step_size=self.step_size, noise=noise
+            )
+
+        self._chain = chain
+
+    def _run_chain(self, x, seed, K, noise):
+        # As tensors, so that another K or noise is no new trace.
+        return self._chain(
+            x, seed, tf.constant(K, tf.int32), tf.constant(noise, tf.float32)
+        )
+
+    def _fresh_chain(self, x, *draw):
+        """A chain for each row of `x`, started from noise that `draw` names."""
+        context = tf.distribute.get_replica_context()
+        replica = context.replica_id_in_sync_group
+        seed = rng.fold(rng.seed_of(self.seed), *draw, replica)
+        z = rng.uniform(tf.shape(x), rng.fold(seed, rng.START))
+        return self._run_chain(z, rng.fold(seed, rng.CHAIN), self.K, self.noise)
+
+    def _compare(self, x, chain):
+        """f on data and on samples, as one batch, and what the chain met."""
+        f = self.energy(tf.concat([tf.cast(x, tf.float32), chain.x], axis=0))
+        f_data, f_samples = tf.split(f, 2)
+        f_data, f_samples = tf.reduce_mean(f_data), tf.reduce_mean(f_samples)
+        outside = tf.cast(tf.abs(chain.x) > 1.0, tf.float32)
+        return {
+            "f_data": f_data,
+            "f_samples": f_samples,
+            "f_difference": f_data - f_samples,
+            "f_prime_norm": chain.f_prime_norm,
+            "out_of_range": tf.reduce_mean(outside),
+        }
+
+
+def adam(learning_rate=1e-4):
+    """The paper's optimizer, with PyTorch's epsilon."""
+    return keras.optimizers.Adam(learning_rate, 0.9, 0.999, epsilon=1e-8)

@@ -1,0 +1,46 @@
+"""Random numbers without a generator: each is a pure function of its seed.
+
+A seed is an int32 tensor of shape [2]. `fold` mixes integers into it, so that
+(seed, update, replica, purpose, k) names a draw and nothing is kept between
+two of them. Seeds of shape [n, 2] give each row of a batch its own stream.
+"""
+
+import tensorflow as tf
+
+# Purposes: draws for different ends never share a stream.
+START, CHAIN, ORDER, NOISE, TEST = range(5)
+
+
+def seed_of(number):
+    """The seed of an integer, or the seeds [n, 2] of integers [n]."""
+    number = tf.cast(number, tf.int64)
+    return tf.bitcast(number, tf.int32)
+
+
+def fold(seed, *values):
+    """Mixes integers into a seed [2], or into each row of [n, 2]."""
+    if seed.shape.rank == 2:
+        return tf.map_fn(lambda row: fold(row, *values), seed)
+    for value in values:
+        seed = tf.random.fold_in(seed, tf.cast(value, tf.int32), alg="philox")
+    return seed
+
+
+def uniform(shape, seed):
+    """Uniform in [-1, 1), float32."""
+    return _draw(tf.random.stateless_uniform, shape, seed, minval=-1.0)
+
+
+def normal(shape, seed):
+    """Standard normal, float32."""
+    return _draw(tf.random.stateless_normal, shape, seed)
+
+
+def _draw(draw, shape, seed, **kwargs):
+    if seed.shape.rank == 1:
+        return draw(shape, seed, alg="philox", **kwargs)
+    return tf.map_fn(
+        lambda row: draw(shape[1:], row, alg="philox", **kwargs),
+        seed,
+        fn_output_signature=tf.float32,
+    )

@@ -1,0 +1,163 @@
+"""Training from a config: the one entry behind `bin/train`.
+
+What is restored when a run goes on, and from where:
+1. the settings, from RUN/config.json (only `updates` may grow);
+2. the images, read again; their digest must be that of config.json;
+3. weights, optimizer and update number, from the newest checkpoint;
+4. the order of the data and all noise, from (seed, update): nothing is stored;
+5. metrics.jsonl, cut off after the update of that checkpoint.
+"""
+
+import dataclasses
+import os
+import time
+
+import tensorflow as tf
+from tensorboard.plugins.hparams import api as hparams
+
+from srmcmc_tf import (
+    callbacks,
+    checkpoints,
+    data,
+    energy,
+    precision,
+    runs,
+    schedule,
+)
+from srmcmc_tf.errors import NonFiniteError
+from srmcmc_tf.model import ShortRunEBM, adam
+
+
+def train(config, workdir):
+    """Trains in a run directory, from where it stands to `config.updates`.
+
+    Args:
+        config: a `Config`.
+        workdir: the run directory, new or of the same config.
+
+    Returns:
+        The signal that ended the run early, or None.
+    """
+    tf.config.experimental.enable_op_determinism()
+    with runs.claim(workdir) as workdir:
+        precision.check(config.precision)
+        images = data.load(config)
+        print(
+            f"{config.dataset}: {len(images.observed):,} observed and "
+            f"{len(images.left_out):,} left-out images of "
+            f"{config.image_size}x{config.image_size}x{config.channels}"
+        )
+        runs.save(workdir, config, data.digest(images.observed))
+        model = build(config)
+        newest = checkpoints.latest(workdir / "checkpoints")
+        start = checkpoints.restore(newest, model) if newest else 0
+        if start:
+            print(f"going on from update {start:,}, {newest}")
+        else:
+            _describe(workdir, config)
+        return _fit(model, config, workdir, images.observed, start)
+
+
+def build(config):
+    """The compiled model of a config, with its initial weights."""
+    network = energy.convnet(
+        config.image_size,
+        config.channels,
+        n_f=config.n_f,
+        seed=config.seed,
+        dtype=config.precision,
+    )
+    model = ShortRunEBM(
+        network,
+        K=config.K,
+        step_size=config.step_size,
+        noise=config.noise,
+        seed=config.seed,
+    )
+    rate = schedule.Anneal(
+        config.learning_rate,
+        after=config.anneal_after,
+        half_life=config.learning_rate_half_life,
+    )
+    jit_compile = {"auto": "auto", "true": True, "false": False}
+    model.compile(adam(rate), jit_compile=jit_compile[config.jit_compile])
+    return model
+
+
+def dataset(config, images, start=0):
+    """The batches of a run from update `start` on."""
+    sigma = schedule.Anneal(
+        config.sigma,
+        after=config.anneal_after,
+        half_life=config.sigma_half_life,
+    )
+    return data.batches(
+        images,
+        batch_size=config.batch_size,
+        sigma=sigma,
+        seed=config.seed,
+        start=start,
+    )
+
+
+def _fit(model, config, workdir, images, start):
+    saves = callbacks.Checkpoints(workdir, every=config.checkpoint_every)
+    pictures = callbacks.Pictures(
+        workdir, every=config.sample_every, data=images
+    )
+    stop = callbacks.StopOnSignal()
+    begin = time.perf_counter()
+    try:
+        if start < config.updates:
+            model.fit(
+                dataset(config, images, start),
+                steps_per_epoch=config.updates - start,
+                shuffle=False,
+                verbose=0,
+                callbacks=[
+                    callbacks.StopOnNonFinite(),
+                    callbacks.Log(workdir, every=config.log_every),
+                    pictures,
+                    saves,
+                    stop,
+                    callbacks.Progress(config.updates, saves),
+                ],
+            )
+    except NonFiniteError as error:
+        newest = checkpoints.latest(workdir / "checkpoints")
+        raise NonFiniteError(
+            f"{error}: the training diverged. The last good checkpoint is "
+            f"{newest or 'none'}; try a larger --sigma or --K, or a smaller "
+            "--learning_rate, in another --workdir"
+        ) from None
+    update = int(model.optimizer.iterations)
+    _report(
+        workdir, config, update, update - start, time.perf_counter() - begin
+    )
+    return stop.received
+
+
+def _describe(workdir, config):
+    """The config as text and as hyperparameters, for TensorBoard."""
+    values = dataclasses.asdict(config)
+    table = "\n".join(f"| {k} | {v} |" for k, v in values.items())
+    writer = tf.summary.create_file_writer(str(workdir / "tensorboard"))
+    with writer.as_default(step=0):
+        tf.summary.text("config", f"| setting | value |\n|---|---|\n{table}")
+        hparams.hparams(values, trial_id=workdir.name)
+    writer.close()
+
+
+def _report(workdir, config, update, done, seconds):
+    newest = checkpoints.latest(workdir / "checkpoints")
+    pictures = sorted((workdir / "samples").glob("*.png"))
+    logs = workdir / "tensorboard"
+    if done:
+        rate = f"{done / seconds:.2f} a second"
+        print(f"{done:,} updates in {seconds:,.0f} s, {rate}")
+    print(f"update {update:,} of {config.updates:,}")
+    print(f"  pictures    {pictures[-1] if pictures else workdir / 'samples'}")
+    print(f"  checkpoint  {newest}")
+    print(f"  logs        tensorboard --logdir={logs}")
+    if update < config.updates:
+        print(f"  go on with  bin/train --workdir={os.path.relpath(workdir)}")
