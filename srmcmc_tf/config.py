@@ -151,10 +151,7 @@ def parse(name, text):
     try:
         value = field.type(text)
     except ValueError:
-        kind = {int: "a whole number", float: "a number"}[field.type]
-        raise UserError(
-            f"--{name}={text}: not {kind}; allowed is {allowed(field)}"
-        ) from None
+        raise UserError(_refusal(field, text)) from None
     check(field, value)
     return value
 
@@ -170,32 +167,36 @@ def from_dict(values):
 def check(field, value):
     """Raises `UserError` where a value is not allowed."""
     rules = field.metadata
-    good = isinstance(
-        value, (int, float) if field.type is float else field.type
-    )
+    types = (int, float) if field.type is float else field.type
+    good = isinstance(value, types)
     if good and rules["choices"]:
         good = value in rules["choices"]
     elif good and field.type is not str:
         good = rules["low"] <= value <= rules["high"]
-    if good and field.name == "image_size":
-        good = value & (value - 1) == 0
+    if field.name == "image_size":
+        good = good and value & (value - 1) == 0
     if not good:
-        hint = suggest(value, rules["choices"]) if field.type is str else ""
-        raise UserError(
-            f"--{field.name}={value}: allowed is {allowed(field)}{hint}"
-        )
+        raise UserError(_refusal(field, value))
 
 
 def allowed(field):
-    """The values a field may take, in words."""
+    """The values a field may take, in words; nothing where any text may."""
     rules = field.metadata
     if rules["choices"]:
         return ", ".join(map(str, rules["choices"]))
     if field.type is str:
-        return "any text"
-    numbers = {int: "whole numbers", float: "numbers"}[field.type]
-    power = " that are powers of two" if field.name == "image_size" else ""
-    return f"{numbers} from {rules['low']:,} to {rules['high']:,}{power}"
+        return ""
+    return f"{rules['low']:,} to {rules['high']:,}"
+
+
+def _refusal(field, value):
+    kind = {int: "a whole number, ", float: "a number, ", str: ""}[field.type]
+    if field.metadata["choices"]:
+        kind = "one of "
+    elif field.name == "image_size":
+        kind = "a power of two, "
+    hint = suggest(value, field.metadata["choices"] or ())
+    return f"--{field.name}={value}: must be {kind}{allowed(field)}{hint}"
 
 
 def suggest(name, names):

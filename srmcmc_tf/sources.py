@@ -57,7 +57,7 @@ def find(config):
     if name == "lsun_bedroom":
         return _lsun(path)
     name = name.removesuffix("_128")
-    if name == "celeb_a" and path and not (path / name).is_dir():
+    if name == "celeb_a" and path and not _is_tfds(path, name):
         return _folder(path)
     return _tfds(name, path)
 
@@ -134,6 +134,12 @@ def _lmdb(path):
                     return
 
     return Source(size, f"{path} {os.path.getsize(path / 'data.mdb')}", read)
+
+
+def _is_tfds(path, name):
+    """Whether a directory is TFDS's, rather than a folder of images."""
+    prepared = any(path.glob(f"{name}/*/dataset_info.json"))
+    return prepared or (path / "downloads").is_dir()
 
 
 def _tfds(name, path):

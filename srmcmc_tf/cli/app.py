@@ -16,6 +16,9 @@ def run(verb, main):
         code = main(sys.argv[1:])
     except UserError as error:
         code = _fail(verb, error)
+    except BrokenPipeError:  # the reader of `bin/train --help | head` left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        code = 0
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         code = _fail(verb, f"{error.strerror or error}{where}")

@@ -2,6 +2,7 @@
 
 import os
 import textwrap
+from itertools import zip_longest
 
 from absl import flags
 
@@ -15,10 +16,11 @@ def main():
 
 
 def train(argv):
-    if {"--help", "-h", "-help"} & set(argv):
-        print(_help())
+    asked = [flag for flag in argv if flag in ("--help", "-help", "-h")]
+    given = parse([flag for flag in argv if flag not in asked])
+    if asked:
+        print(_help(given.get("dataset", "digits")))
         return 0
-    given = parse(argv)
     workdir = given.pop("workdir", None)
     workdir = workdir or os.path.join("runs", given.get("dataset", "digits"))
     settings = runs.settle(workdir, given)
@@ -51,31 +53,37 @@ def parse(argv):
     }
 
 
-def _help():
+def _help(name):
+    default = config.load(name)
     lines = [
         "Trains a short-run MCMC model. Started again in its --workdir, a run",
         "goes on where it stopped.",
         "",
-        "  bin/train                                 handwritten digits",
-        "  bin/train --dataset=cifar10 --K=50        another data set",
+        "  bin/train                                   handwritten digits",
+        "  bin/train --dataset=cifar10 --K=50          another data set",
         "  bin/train --dataset=folder --data_dir=PATH  your own images",
         "",
-        "Defaults are those of configs/DATASET.py; below, those of digits.",
+        f"Defaults are those of configs/DATASET.py; below, those of {name}",
+        "(bin/train --dataset=NAME --help shows another's).",
         "",
         "run directory:",
-        "  --workdir=runs/DATASET",
+        _flag("workdir", f"runs/{name}", "where all that a run writes goes"),
     ]
-    default = config.load("digits")
     group = None
-    for name, field in config.FIELDS.items():
+    for field in config.FIELDS.values():
         if field.metadata["group"] != group:
             group = field.metadata["group"]
             lines += ["", f"{group}:"]
         text = field.metadata["help"]
-        if field.type is not str or field.metadata["choices"]:
+        if config.allowed(field):
             text += f" ({config.allowed(field)})"
-        left = f"  --{name}={getattr(default, name)}"
-        wrapped = textwrap.wrap(text, 46)
-        lines += [f"{left:<32} {wrapped[0]}"]
-        lines += [f"{'':<32} {line}" for line in wrapped[1:]]
-    return "\n".join(lines)
+        lines.append(_flag(field.name, getattr(default, field.name), text))
+    return "\n".join([*lines, "", config.describe(name).strip()])
+
+
+def _flag(name, default, text):
+    left = f"  --{name}={default}"
+    lines = textwrap.wrap(text, 46)
+    return "\n".join(
+        f"{a:<32} {b}" for a, b in zip_longest([left], lines, fillvalue="")
+    )

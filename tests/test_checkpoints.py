@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from conftest import random_images
+
+import srmcmc_tf
+from srmcmc_tf import checkpoints, data, energy
+from srmcmc_tf.errors import NonFiniteError, UserError
+
+
+def fresh():
+    model = srmcmc_tf.ShortRunEBM(energy.convnet(8, 1, n_f=4, seed=5), K=3)
+    model.compile()
+    return model
+
+
+def fit(model, n=1):
+    x = data.to_float(random_images(8))
+    model.fit(x, epochs=n, batch_size=8, shuffle=False, verbose=0)
+
+
+def test_restoring_brings_back_every_bit(tiny_model, tmp_path):
+    fit(tiny_model, 3)
+    saved = checkpoints.save(tmp_path, tiny_model)
+    assert saved.megabytes > 0 and saved.seconds > 0
+    other = fresh()
+    assert checkpoints.restore(checkpoints.latest(tmp_path), other) == 3
+    fit(tiny_model), fit(other)
+    for a, b in zip(tiny_model.variables, other.variables, strict=True):
+        np.testing.assert_array_equal(a, b)
+    for a, b in zip(
+        tiny_model.optimizer.variables, other.optimizer.variables, strict=True
+    ):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_the_newest_two_are_kept(tiny_model, tmp_path):
+    for _ in range(4):
+        fit(tiny_model)
+        checkpoints.save(tmp_path, tiny_model)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["000003", "000004"]
+    assert checkpoints.latest(tmp_path).name == "000004"
+
+
+def test_an_unfinished_one_is_passed_over_and_written_again(
+    tiny_model, tmp_path
+):
+    fit(tiny_model)
+    checkpoints.save(tmp_path, tiny_model)
+    fit(tiny_model)
+    half = tmp_path / ".writing-000002"
+    half.mkdir()
+    (half / "state.index").write_bytes(b"half")
+    assert checkpoints.latest(tmp_path).name == "000001"
+    checkpoints.save(tmp_path, tiny_model)
+    assert not half.exists()
+    assert checkpoints.restore(checkpoints.latest(tmp_path), fresh()) == 2
+
+
+def test_weights_that_are_not_finite_are_not_saved(tiny_model, tmp_path):
+    fit(tiny_model)
+    tiny_model.energy.weights[2].assign(tiny_model.energy.weights[2] * np.nan)
+    with pytest.raises(NonFiniteError, match="update 1: conv_1/kernel"):
+        checkpoints.save(tmp_path, tiny_model)
+    assert checkpoints.latest(tmp_path) is None
+
+
+def test_a_checkpoint_of_another_network_is_refused(tiny_model, tmp_path):
+    fit(tiny_model)
+    path = checkpoints.save(tmp_path, tiny_model).path
+    other = srmcmc_tf.ShortRunEBM(energy.convnet(8, 1, n_f=8), K=3)
+    other.compile()
+    with pytest.raises(UserError, match="cannot restore"):
+        checkpoints.restore(path, other)
+
+
+def test_none_is_found_where_there_is_none(tmp_path):
+    assert checkpoints.latest(tmp_path / "nothing") is None

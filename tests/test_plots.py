@@ -1,0 +1,31 @@
+import numpy as np
+from PIL import Image
+
+from srmcmc_tf import plots
+
+
+def test_values_are_clipped_and_rounded_once():
+    x = np.array([-2.0, -1.0, 0.001, 1.0, 1.5])
+    np.testing.assert_array_equal(plots.to_uint8(x), [0, 0, 128, 255, 255])
+
+
+def test_uint8_survives_the_way_to_float_and_back():
+    levels = np.arange(256, dtype=np.uint8)
+    np.testing.assert_array_equal(plots.to_uint8(levels / 127.5 - 1.0), levels)
+
+
+def test_grid_shows_every_image_in_order():
+    x = np.linspace(-1, 1, 6).reshape(6, 1, 1, 1) * np.ones([1, 4, 4, 1])
+    picture = plots.grid(x, columns=3)
+    assert picture.shape == (9, 14, 1)
+    np.testing.assert_array_equal(
+        [picture[5 * r, 5 * c, 0] for r in range(2) for c in range(3)],
+        plots.to_uint8(x[:, 0, 0, 0]),
+    )
+
+
+def test_png_holds_the_grid(tmp_path):
+    x = np.random.default_rng(0).uniform(-1, 1, [4, 8, 8, 3])
+    plots.save_grid(tmp_path / "a.png", x, width=1)
+    png = np.asarray(Image.open(tmp_path / "a.png"))
+    np.testing.assert_array_equal(png, plots.grid(x))
