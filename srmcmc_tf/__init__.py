@@ -9,7 +9,8 @@ import os
 
 __version__ = "0.1.0"
 
-os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+if os.environ.setdefault("KERAS_BACKEND", "tensorflow") != "tensorflow":
+    raise ImportError("srmcmc_tf needs KERAS_BACKEND=tensorflow, or unset")
 # TensorFlow leaves oneDNN off on CPUs without AVX-512 VNNI, where its
 # convolution gradients are about three times faster all the same.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")

@@ -5,12 +5,6 @@ import tensorflow as tf
 
 from srmcmc_tf import rng, sampler
 
-if keras.backend.backend() != "tensorflow":
-    raise ImportError(
-        "srmcmc_tf needs Keras's TensorFlow backend: set "
-        "KERAS_BACKEND=tensorflow before Keras is imported"
-    )
-
 
 @keras.saving.register_keras_serializable("srmcmc_tf")
 class ShortRunEBM(keras.Model):

@@ -26,7 +26,10 @@ def run(verb):
         sys.exit(f"needs Python 3.10 to 3.13; {sys.executable} is {version}")
     in_venv = pathlib.Path(sys.prefix) == VENV
     if in_venv or not _has_package():
-        installed = _install()
+        try:
+            installed = _install()
+        except KeyboardInterrupt:
+            sys.exit("interrupted; start again to install")
         if installed or not in_venv:
             python = str(VENV / "bin" / "python")
             os.execv(python, [python, *sys.argv])
@@ -53,25 +56,19 @@ def _install():
         print(
             f"installing into {VENV} (once, a minute or two)", file=sys.stderr
         )
-        if _mark() is None and VENV.exists():
-            fresh = False
-        else:
-            fresh = True
+        # One that was begun and not finished is made anew; a finished one,
+        # or somebody else's, is only brought up to date.
+        fresh = _mark() == "unfinished" or not _entries(VENV)
+        if fresh:
             shutil.rmtree(VENV, ignore_errors=True)
-            VENV.mkdir()
+            VENV.mkdir(exist_ok=True)
             MARK.write_text("unfinished")
         try:
             if fresh:
-                _call("-m", "venv", str(VENV), python=sys.executable)
-            _call(
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                "--editable",
-                f"{ROOT}[test]",
-            )
+                _call(sys._base_executable, "-m", "venv", str(VENV))
+            pip = ["-m", "pip", "install", "--quiet"]
+            pip += ["--disable-pip-version-check", "--editable"]
+            _call(str(VENV / "bin" / "python"), *pip, f"{ROOT}[test]")
         except BaseException:
             if fresh:
                 shutil.rmtree(VENV, ignore_errors=True)
@@ -84,13 +81,20 @@ def _mark():
     return MARK.read_text() if MARK.exists() else None
 
 
-def _call(*args, python=str(VENV / "bin" / "python")):
-    done = subprocess.run(
-        [python, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+def _entries(path):
+    return list(path.iterdir()) if path.is_dir() else []
+
+
+def _call(*command):
+    try:
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+    except OSError:
+        sys.exit(f"{VENV} is no Python environment: remove it, start again")
     if done.returncode:
         sys.stderr.write(done.stdout.decode(errors="replace"))
         sys.exit(
-            f"the installation failed: `python {' '.join(args[:3])}` said the "
-            "above; nothing was left behind, mend it and start again"
+            f"the installation failed: `python {' '.join(command[1:4])}` said "
+            "the above; mend that and start again, nothing is in the way"
         )

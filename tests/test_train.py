@@ -1,0 +1,235 @@
+"""Real runs of `bin/train`, ended in every way a run can end."""
+
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import time
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from conftest import finish, flags, run, start
+
+LONG = dict(updates=40, checkpoint_every=3, sample_every=20)
+
+
+def state(workdir):
+    """Weights, optimizer and update number of the newest checkpoint."""
+    newest = sorted((pathlib.Path(workdir) / "checkpoints").glob("[0-9]*"))[-1]
+    reader = tf.train.load_checkpoint(str(newest / "state"))
+    names = reader.get_variable_to_shape_map()
+    return {n: reader.get_tensor(n) for n in names if n[0] != "_"}
+
+
+def rows(workdir):
+    lines = open(pathlib.Path(workdir) / "metrics.jsonl")
+    rows = [json.loads(line) for line in lines]
+    return [
+        {k: v for k, v in r.items() if k != "updates_per_second"} for r in rows
+    ]
+
+
+def assert_same_run(a, b):
+    """Same weights, optimizer, logged values and pictures, bit for bit."""
+    first, second = state(a), state(b)
+    assert first.keys() == second.keys()
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], name)
+    assert rows(a) == rows(b)
+    names = sorted(p.name for p in (a / "samples").iterdir())
+    assert names == sorted(p.name for p in (b / "samples").iterdir())
+    for name in names:
+        pictures = [(d / "samples" / name).read_bytes() for d in (a, b)]
+        assert pictures[0] == pictures[1]
+
+
+def wait_for(workdir, update, process):
+    """Waits until a run has logged an update."""
+    path = workdir / "metrics.jsonl"
+    deadline = time.time() + 120
+    while time.time() < deadline and process.poll() is None:
+        if path.exists() and len(path.read_text().splitlines()) >= update:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"never came to update {update}: {finish(process)}")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run that nothing ended."""
+    workdir = tmp_path_factory.mktemp("runs") / "whole"
+    code, out, err = run(f"--workdir={workdir}", *flags(**LONG))
+    assert code == 0, err
+    return workdir, out, err
+
+
+def test_a_run_leaves_all_that_it_promises(whole):
+    workdir, out, err = whole
+    there = {p.name for p in workdir.iterdir()}
+    assert there >= {
+        "config.json",
+        "checkpoints",
+        "samples",
+        "tensorboard",
+        "metrics.jsonl",
+    }
+    assert {p.name for p in (workdir / "samples").iterdir()} == {
+        "000020.png",
+        "000040.png",
+    }
+    assert [r["update"] for r in rows(workdir)] == list(range(1, 41))
+    for path in ("samples/000040.png", "checkpoints/000040", "tensorboard"):
+        assert str(workdir / path) in out
+    chatter = [line for line in err.splitlines() if "updates" not in line]
+    assert not chatter
+
+
+def test_a_run_killed_three_times_ends_in_the_same_bits(whole, tmp_path):
+    workdir = tmp_path / "killed"
+    for update in (5, 14, 26):
+        process = start(f"--workdir={workdir}", *flags(**LONG))
+        wait_for(workdir, update, process)
+        process.kill()
+        assert finish(process)[0] == -signal.SIGKILL
+    code, out, err = run(f"--workdir={workdir}")
+    assert code == 0 and "going on from update" in out, err
+    assert_same_run(whole[0], workdir)
+
+
+def test_a_kill_while_a_checkpoint_is_written_loses_nothing(whole, tmp_path):
+    workdir = tmp_path / "killed"
+    process = start(
+        f"--workdir={workdir}", *flags(**{**LONG, "checkpoint_every": 1})
+    )
+    deadline = time.time() + 120
+    while time.time() < deadline:
+        if any(workdir.glob("checkpoints/.writing-*/*")):
+            break
+    process.kill()
+    finish(process)
+    code, _, err = run(f"--workdir={workdir}")
+    assert code == 0, err
+    for name, value in state(whole[0]).items():
+        np.testing.assert_array_equal(value, state(workdir)[name], name)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_polite_signal_saves_first_and_says_how_to_go_on(
+    whole, tmp_path, number
+):
+    workdir = tmp_path / "stopped"
+    process = start(f"--workdir={workdir}", *flags(**LONG))
+    wait_for(workdir, 4, process)
+    process.send_signal(number)
+    code, out, err = finish(process)
+    assert code == 128 + number
+    assert "Traceback" not in err and f"--workdir={workdir}" in out.replace(
+        os.path.relpath(workdir), str(workdir)
+    )
+    reached = len(rows(workdir))
+    assert (workdir / "checkpoints" / f"{reached:06d}").is_dir()
+    (workdir / "samples" / f"{reached:06d}.png").unlink()
+    assert run(f"--workdir={workdir}")[0] == 0
+    assert_same_run(whole[0], workdir)
+
+
+def test_a_longer_run_repeats_the_shorter(whole, tmp_path):
+    workdir = tmp_path / "grown"
+    code, _, err = run(
+        f"--workdir={workdir}", *flags(**{**LONG, "updates": 20})
+    )
+    assert code == 0, err
+    code, _, err = run(f"--workdir={workdir}", "--updates=40")
+    assert code == 0, err
+    assert_same_run(whole[0], workdir)
+
+
+def test_a_finished_run_says_so_and_changes_nothing(whole):
+    workdir = whole[0]
+    before = (workdir / "metrics.jsonl").read_bytes()
+    code, out, _ = run(f"--workdir={workdir}")
+    assert code == 0 and "update 40 of 40" in out
+    assert (workdir / "metrics.jsonl").read_bytes() == before
+
+
+def test_other_settings_are_refused_and_listed(whole):
+    code, _, err = run(
+        f"--workdir={whole[0]}", "--K=4", "--sigma=0.2", "--updates=9"
+    )
+    assert code == 1 and len(err.splitlines()) == 1
+    for text in ("--K=4 (the run has 3)", "--sigma=0.2", "--updates=9"):
+        assert text in err
+
+
+def test_a_directory_of_something_else_is_not_touched(tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    code, _, err = run(f"--workdir={tmp_path}", *flags())
+    assert code == 1 and "something else" in err and len(err.splitlines()) == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_two_runs_in_one_directory_are_refused(tmp_path):
+    workdir = tmp_path / "run"
+    first = start(f"--workdir={workdir}", *flags(updates=100_000))
+    wait_for(workdir, 1, first)
+    code, _, err = run(f"--workdir={workdir}")
+    first.kill()
+    finish(first)
+    assert code == 1 and "another process is training" in err
+
+
+def test_a_full_disk_keeps_the_last_checkpoint(tmp_path):
+    workdir = tmp_path / "full"
+    code, _, err = run(f"--workdir={workdir}", *flags(n_f=32, updates=3))
+    assert code == 0, err
+
+    def no_room():  # no file may grow past 100 kB: a checkpoint has 400
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    more = f"--workdir={workdir}", "--updates=6"
+    code, _, err = run(*more, preexec_fn=no_room)
+    assert code == 1 and "Traceback" not in err
+    assert "cannot write checkpoint" in err and "000003 is kept" in err
+    assert [p.name for p in (workdir / "checkpoints").iterdir()] == ["000003"]
+    assert run(*more)[0] == 0
+
+
+def test_a_directory_that_cannot_be_made_gives_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    code, _, err = run(f"--workdir={tmp_path / 'file' / 'run'}", *flags())
+    assert code == 1 and len(err.splitlines()) == 1 and "file" in err
+
+
+def test_a_divergence_stops_names_the_update_and_keeps_the_checkpoint(tmp_path):
+    workdir = tmp_path / "run"
+    wild = dict(step_size=1e6, learning_rate=1.0, learning_rate_half_life=0)
+    settings = flags(**wild, updates=2000, checkpoint_every=10)
+    code, _, err = run(f"--workdir={workdir}", *settings)
+    assert code == 1 and "Traceback" not in err
+    (line,) = [line for line in err.splitlines() if "error:" in line]
+    stopped, newest = re.search(
+        r"update (\d+): .*checkpoints/(\d+)", line
+    ).groups()
+    assert int(newest) == (int(stopped) - 1) // 10 * 10
+    assert all(np.isfinite(value).all() for value in state(workdir).values())
+
+
+def test_changed_data_are_refused(tmp_path):
+    from conftest import random_images, write_images
+
+    workdir = tmp_path / "run"
+    images = tmp_path / "images"
+    write_images(images, random_images(30))
+    data = [
+        "--dataset=folder",
+        f"--data_dir={images}",
+        "--image_size=8",
+        "--channels=1",
+    ]
+    assert run(f"--workdir={workdir}", *data, *flags())[0] == 0
+    write_images(images, random_images(30, seed=1))
+    code, _, err = run(f"--workdir={workdir}", "--updates=20")
+    assert code == 1 and "data" in err and "have changed" in err
