@@ -1,4 +1,12 @@
-"""Handwritten digits of scikit-learn, 8x8, nothing to download: the default."""
+"""Handwritten digits of scikit-learn, 8x8x1, nothing to download: the default.
+
+    bin/train
+
+Cost: about 3 minutes on 2 cores.
+Expect: digits.
+Not in the paper: K and the batch are small so that it is quick, and sigma is
+large because a small K needs it.
+"""
 
 from srmcmc_tf.config import Config
 
@@ -6,16 +14,17 @@ config = Config(
     dataset="digits",
     image_size=8,
     channels=1,
-    n_examples=1597,
+    n_examples=1_597,
     n_left_out=200,
-    n_f=32,
-    K=30,
-    updates=1600,
+    n_f=64,
+    K=10,
+    updates=4_000,
+    batch_size=16,
     learning_rate=1e-3,
     sigma=0.1,
-    anneal_after=1000,
-    learning_rate_half_life=200,
-    sigma_half_life=0,
-    sample_every=200,
-    checkpoint_every=200,
+    anneal_after=1_000,
+    learning_rate_half_life=800,
+    sigma_half_life=3_500,
+    sample_every=500,
+    checkpoint_every=500,
 )

@@ -7,6 +7,7 @@ order of this file.
 import io
 import json
 import math
+import os
 import pathlib
 import signal
 import sys
@@ -58,9 +59,8 @@ class Log(_Callback):
             str(self.workdir / "tensorboard")
         )
         path = self.workdir / "metrics.jsonl"
-        kept = _lines_up_to(path, start)
-        self._file = open(path, "w", buffering=1)
-        self._file.writelines(kept)
+        _cut_after(path, start)
+        self._file = open(path, "a", buffering=1)
         self._last = start, time.perf_counter()
 
     def on_update(self, update, logs):
@@ -227,9 +227,11 @@ class Progress(_Callback):
         self._bar.close()
 
 
-def _lines_up_to(path, update):
-    """The whole lines of a metrics file that are not after `update`."""
-    if not path.exists():
-        return []
-    lines = [line for line in open(path) if line.endswith("\n")]
-    return [line for line in lines if json.loads(line)["update"] <= update]
+def _cut_after(path, update):
+    """Drops the lines of a metrics file after `update`, and a torn last one."""
+    if path.exists():
+        lines = [line for line in open(path) if line.endswith("\n")]
+        kept = [x for x in lines if json.loads(x)["update"] <= update]
+        temporary = path.with_suffix(".tmp")
+        temporary.write_text("".join(kept))
+        os.replace(temporary, path)

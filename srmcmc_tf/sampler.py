@@ -20,7 +20,7 @@ class Chain(NamedTuple):
     f_prime_norm: tf.Tensor
 
 
-def langevin(f, x, seed, *, K, step_size=1.0, noise=0.01):
+def langevin(f, x, seed, *, K, step_size=1.0, noise=0.01, first=0):
     """Moves `x` by `K` steps of `x + step_size * f'(x) + noise * N(0, I)`.
 
     The defaults are those of the paper's code. Such a chain heads for the
@@ -40,12 +40,14 @@ def langevin(f, x, seed, *, K, step_size=1.0, noise=0.01):
         K: number of steps, an integer or an integer scalar.
         step_size: factor of the gradient.
         noise: factor of the Gaussian noise; 0 makes the chain deterministic.
+        first: number of the first step, where a chain goes on: its noise is a
+            function of (seed, number).
 
     Returns:
         A `Chain`.
     """
     total = tf.zeros([])
-    for k in tf.range(K):
+    for k in tf.range(first, first + K):
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(x)
             value = f(x)

@@ -7,20 +7,32 @@ function that reads one of them. `data.load` chooses, decodes and caches.
 import hashlib
 import os
 import pathlib
+import socket
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from srmcmc_tf.errors import UserError
 
-# What to fetch by hand where a download is refused.
-_BY_HAND = {
-    "mnist": "the four MNIST idx files (train-images-idx3-ubyte.gz, ...)",
-    "fashion_mnist": "the four Fashion-MNIST idx files "
-    "(train-images-idx3-ubyte.gz, ...)",
-    "cifar10": "cifar-10-binary.tar.gz from https://www.cs.toronto.edu/~kriz",
-    "celeb_a": "img_align_celeba.zip, list_eval_partition.txt, "
-    "list_landmarks_align_celeba.txt and list_attr_celeba.txt from "
-    "https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html",
+# Whence TFDS downloads, and what to fetch by hand where that is refused.
+_DOWNLOADS = {
+    "mnist": (
+        "storage.googleapis.com",
+        "the four MNIST idx files (train-images-idx3-ubyte.gz, ...)",
+    ),
+    "fashion_mnist": (
+        "fashion-mnist.s3-website.eu-central-1.amazonaws.com",
+        "the four Fashion-MNIST idx files (train-images-idx3-ubyte.gz, ...)",
+    ),
+    "cifar10": (
+        "www.cs.toronto.edu",
+        "cifar-10-binary.tar.gz from https://www.cs.toronto.edu/~kriz",
+    ),
+    "celeb_a": (
+        "drive.google.com",
+        "img_align_celeba.zip, list_eval_partition.txt, "
+        "list_landmarks_align_celeba.txt and list_attr_celeba.txt from "
+        "https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html",
+    ),
 }
 
 
@@ -98,17 +110,17 @@ def _folder(path):
 
 
 def _lsun(path):
-    places = [path, path / "bedroom_train_lmdb"] if path else []
-    for place in places:
+    path = path or _tfds_dir() / "lsun_bedroom"
+    for place in (path, path / "bedroom_train_lmdb"):
         if (place / "data.mdb").exists():
             return _lmdb(place)
-    if path:
+    if path.is_dir():
         return _folder(path)
     raise UserError(
         "lsun_bedroom has to be fetched by hand: download "
-        "http://dl.yf.io/lsun/scenes/bedroom_train_lmdb.zip (43 GB), unpack "
-        "it and give --data_dir=PATH/bedroom_train_lmdb; or give "
-        "--data_dir=FOLDER, a folder of images"
+        "http://dl.yf.io/lsun/scenes/bedroom_train_lmdb.zip (43 GB) and "
+        f"unpack it in {path}, or put a folder of images there; --data_dir "
+        "names another place"
     )
 
 
@@ -136,6 +148,12 @@ def _lmdb(path):
     return Source(size, f"{path} {os.path.getsize(path / 'data.mdb')}", read)
 
 
+def _tfds_dir():
+    """TFDS's own default, without the seconds that importing it takes."""
+    default = pathlib.Path.home() / "tensorflow_datasets"
+    return pathlib.Path(os.environ.get("TFDS_DATA_DIR", default))
+
+
 def _is_tfds(path, name):
     """Whether a directory is TFDS's, rather than a folder of images."""
     prepared = any(path.glob(f"{name}/*/dataset_info.json"))
@@ -145,20 +163,26 @@ def _is_tfds(path, name):
 def _tfds(name, path):
     import tensorflow_datasets as tfds
 
-    directory = path or pathlib.Path(tfds.core.constants.DATA_DIR)
+    directory = path or _tfds_dir()
     builder = tfds.builder(name, data_dir=str(directory))
     if not builder.is_prepared():
         manual = directory / "downloads" / "manual"
-        settings = tfds.download.DownloadConfig(manual_dir=str(manual))
+        host, files = _DOWNLOADS[name]
         try:
-            builder.download_and_prepare(download_config=settings)
+            if not manual.is_dir():  # TFDS would try for minutes
+                socket.create_connection((host, 80), timeout=10).close()
+            builder.download_and_prepare(
+                download_config=tfds.download.DownloadConfig(
+                    manual_dir=str(manual)
+                )
+            )
         except Exception as error:  # anything may go wrong on the network
-            reason = (str(error).strip() or repr(error)).splitlines()[0][:200]
+            reason = (str(error).strip() or repr(error)).splitlines()[0][:100]
             folder = "; or give --data_dir=FOLDER, a folder of the images"
             raise UserError(
-                f"{name} is not in {directory} and its download failed "
-                f"({reason}). Download {_BY_HAND[name]} into {manual} and "
-                f"start again{folder if name == 'celeb_a' else ''}"
+                f"{name} is not in {directory} and its download from {host} "
+                f"failed ({reason}). Download {files} into {manual} and start "
+                f"again{folder if name == 'celeb_a' else ''}"
             ) from None
 
     def read(indices):

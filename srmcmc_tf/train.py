@@ -102,9 +102,6 @@ def dataset(config, images, start=0):
 
 def _fit(model, config, workdir, images, start):
     saves = callbacks.Checkpoints(workdir, every=config.checkpoint_every)
-    pictures = callbacks.Pictures(
-        workdir, every=config.sample_every, data=images
-    )
     stop = callbacks.StopOnSignal()
     begin = time.perf_counter()
     try:
@@ -117,7 +114,9 @@ def _fit(model, config, workdir, images, start):
                 callbacks=[
                     callbacks.StopOnNonFinite(),
                     callbacks.Log(workdir, every=config.log_every),
-                    pictures,
+                    callbacks.Pictures(
+                        workdir, every=config.sample_every, data=images
+                    ),
                     saves,
                     stop,
                     callbacks.Progress(config.updates, saves),
@@ -131,9 +130,8 @@ def _fit(model, config, workdir, images, start):
             "--learning_rate, in another --workdir"
         ) from None
     update = int(model.optimizer.iterations)
-    _report(
-        workdir, config, update, update - start, time.perf_counter() - begin
-    )
+    seconds = time.perf_counter() - begin
+    _report(workdir, config, update, update - start, seconds, saves.saved)
     return stop.received
 
 
@@ -148,7 +146,11 @@ def _describe(workdir, config):
     writer.close()
 
 
-def _report(workdir, config, update, done, seconds):
+def _report(workdir, config, update, done, seconds, saved):
+    cost = ""
+    if saved:
+        last = max(saved, key=lambda save: save.seconds)
+        cost = f" ({last.megabytes:.1f} MB, {last.seconds:.2f} s at the most)"
     newest = checkpoints.latest(workdir / "checkpoints")
     pictures = sorted((workdir / "samples").glob("*.png"))
     logs = workdir / "tensorboard"
@@ -157,7 +159,7 @@ def _report(workdir, config, update, done, seconds):
         print(f"{done:,} updates in {seconds:,.0f} s, {rate}")
     print(f"update {update:,} of {config.updates:,}")
     print(f"  pictures    {pictures[-1] if pictures else workdir / 'samples'}")
-    print(f"  checkpoint  {newest}")
+    print(f"  checkpoint  {newest}{cost}")
     print(f"  logs        tensorboard --logdir={logs}")
     if update < config.updates:
         print(f"  go on with  bin/train --workdir={os.path.relpath(workdir)}")

@@ -82,12 +82,12 @@ def start(*args, **kwargs):
     )
 
 
-def finish(process):
+def finish(process, timeout=240):
     """Waits for a process; its exit code, stdout and stderr."""
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate(timeout=timeout)
     return process.returncode, out, err
 
 
-def run(*args, **kwargs):
+def run(*args, timeout=240, **kwargs):
     """Runs `bin/train` to its end; exit code, stdout, stderr."""
-    return finish(start(*args, **kwargs))
+    return finish(start(*args, **kwargs), timeout)

@@ -1,6 +1,7 @@
 """What all verbs share: quiet TensorFlow, errors as one line."""
 
 import contextlib
+import logging
 import os
 import signal
 import sys
@@ -12,6 +13,8 @@ from srmcmc_tf.errors import UserError
 def run(verb, main):
     """Ends the process with `main()`'s exit code; errors become one line."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    for chatty in ("absl", "urllib3"):
+        logging.getLogger(chatty).setLevel(logging.ERROR)
     try:
         code = main(sys.argv[1:])
     except UserError as error:
@@ -26,6 +29,14 @@ def run(verb, main):
         print(f"{verb}: interrupted", file=sys.stderr)
         code = 128 + signal.SIGINT
     sys.exit(code)
+
+
+def import_tensorflow():
+    """Imports TensorFlow without its chatter."""
+    with quiet():
+        import tensorflow as tf
+
+        tf.config.list_physical_devices()  # looks for a GPU, and says so
 
 
 @contextlib.contextmanager

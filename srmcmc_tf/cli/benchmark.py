@@ -10,7 +10,7 @@ import resource
 import statistics
 import time
 
-from srmcmc_tf.cli import app
+from srmcmc_tf.cli import app, flags
 from srmcmc_tf.errors import UserError
 
 
@@ -20,7 +20,8 @@ def main():
 
 def benchmark(argv):
     chosen = {s.__name__: s for s in (fit, rate, torch, scaling, memory)}
-    if {"--help", "-h"} & set(argv):
+    asked, argv = flags.wants_help(argv)
+    if asked:
         print(f"bin/benchmark [NAME ...]\n\n{__doc__}")
         for name, section in chosen.items():
             print(f"  {name:<8} {section.__doc__.splitlines()[0]}")
@@ -28,10 +29,7 @@ def benchmark(argv):
     for name in argv:
         if name not in chosen:
             raise UserError(f"{name!r}: must be one of {', '.join(chosen)}")
-    with app.quiet():
-        import tensorflow as tf
-
-        tf.config.list_physical_devices()
+    app.import_tensorflow()
     for name in argv or chosen:
         print(f"\n## {name}: {chosen[name].__doc__.splitlines()[0]}")
         chosen[name]()
