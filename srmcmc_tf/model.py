@@ -105,6 +105,29 @@ class ShortRunEBM(keras.Model):
         chain_seeds = rng.fold(rng.seed_of(seeds), rng.CHAIN)
         return self._run_chain(self.start(seeds), chain_seeds, K, noise).x
 
+    def interpolate(self, z1, z2, rho, *, K=None):
+        """The deterministic ends of starts between two.
+
+        z = rho z1 + sqrt(1 - rho^2) z2 keeps the variance of the starts, not
+        their range: a sum of two uniforms is not uniform.
+
+        Args:
+            z1: starts [n, h, w, c], as of `start`.
+            z2: others of the same shape.
+            rho: weights of `z1` in [0, 1], shape [r].
+            K: steps, by default those of the training.
+
+        Returns:
+            float32 [n, r, h, w, c], not clipped.
+        """
+        rho = tf.reshape(tf.cast(rho, tf.float32), [1, -1, 1, 1, 1])
+        z = rho * z1[:, None] + tf.sqrt(1.0 - rho**2) * z2[:, None]
+        K = self.K if K is None else K
+        ends = self._run_chain(
+            tf.reshape(z, [-1, *z.shape[2:]]), tf.zeros([2], tf.int32), K, 0.0
+        ).x
+        return tf.reshape(ends, z.shape)
+
     def get_config(self):
         return {
             **super().get_config(),
@@ -133,19 +156,25 @@ class ShortRunEBM(keras.Model):
         if jit_compile == "auto":
             jit_compile = bool(tf.config.list_physical_devices("GPU"))
 
-        @tf.function(jit_compile=jit_compile)
         def chain(x, seed, K, noise):
             return sampler.langevin(
                 self.energy, x, seed, K=K, step_size=self.step_size, noise=noise
             )
 
-        self._chain = chain
+        # One for a seed [2], one for seeds [n, 2]: together they would be
+        # traced for a seed of unknown rank.
+        self._chains = {
+            rank: tf.function(
+                chain, jit_compile=jit_compile, reduce_retracing=True
+            )
+            for rank in (1, 2)
+        }
 
     def _run_chain(self, x, seed, K, noise):
         # As tensors, so that another K or noise is no new trace.
-        return self._chain(
-            x, seed, tf.constant(K, tf.int32), tf.constant(noise, tf.float32)
-        )
+        chain = self._chains[seed.shape.rank]
+        K = tf.constant(K, tf.int32)
+        return chain(x, seed, K, tf.constant(noise, tf.float32))
 
     def _fresh_chain(self, x, *draw):
         """A chain for each row of `x`, started from noise that `draw` names."""

@@ -10,6 +10,7 @@ What is restored when a run goes on, and from where:
 
 import dataclasses
 import os
+import sys
 import time
 
 import tensorflow as tf
@@ -154,12 +155,14 @@ def _report(workdir, config, update, done, seconds, saved):
     newest = checkpoints.latest(workdir / "checkpoints")
     pictures = sorted((workdir / "samples").glob("*.png"))
     logs = workdir / "tensorboard"
+    # Of this environment, which need not be on the PATH.
+    tensorboard = os.path.relpath(f"{sys.prefix}/bin/tensorboard")
     if done:
         rate = f"{done / seconds:.2f} a second"
         print(f"{done:,} updates in {seconds:,.0f} s, {rate}")
     print(f"update {update:,} of {config.updates:,}")
     print(f"  pictures    {pictures[-1] if pictures else workdir / 'samples'}")
     print(f"  checkpoint  {newest}{cost}")
-    print(f"  logs        tensorboard --logdir={logs}")
+    print(f"  logs        {tensorboard} --logdir={logs}")
     if update < config.updates:
         print(f"  go on with  bin/train --workdir={os.path.relpath(workdir)}")
