@@ -73,7 +73,7 @@ class Log(_Callback):
         self._file.write(json.dumps({"update": update, **logs}) + "\n")
         with self._writer.as_default(step=update):
             for name, value in logs.items():
-                tf.summary.scalar(name, value)
+                tf.summary.scalar(f"train/{name}", value)
 
     def on_train_end(self, logs=None):
         self._file.close()
@@ -126,7 +126,7 @@ class Pictures(_Callback):
 
     def _show(self, name, x, update):
         with self._writer.as_default(step=update):
-            tf.summary.image(name, plots.grid(x)[tf.newaxis])
+            tf.summary.image(f"pictures/{name}", plots.grid(x)[tf.newaxis])
 
 
 class Checkpoints(_Callback):

@@ -36,7 +36,8 @@ def test_every_update_is_logged_in_both_places(tiny_model, tmp_path):
     assert [row["update"] for row in rows] == [1, 2, 3, 4]
     for name in rows[0].keys() - {"update"}:
         values = [
-            float(make_ndarray(e.tensor_proto)) for e in found.Tensors(name)
+            float(make_ndarray(e.tensor_proto))
+            for e in found.Tensors(f"train/{name}")
         ]
         np.testing.assert_allclose(
             values, [row[name] for row in rows], rtol=1e-6
@@ -65,8 +66,9 @@ def test_pictures_are_drawn_on_time_and_at_the_end(tiny_model, tmp_path):
     names = sorted(p.name for p in (tmp_path / "samples").iterdir())
     assert names == ["000002.png", "000004.png", "000005.png"]
     found = events(tmp_path)
-    assert [e.step for e in found.Tensors("samples")] == [2, 4, 5]
-    assert len(found.Tensors("data")) == len(found.Tensors("starts")) == 1
+    assert [e.step for e in found.Tensors("pictures/samples")] == [2, 4, 5]
+    assert len(found.Tensors("pictures/data")) == 1
+    assert len(found.Tensors("pictures/starts")) == 1
     Image.open(tmp_path / "samples" / "000005.png").verify()
 
 
