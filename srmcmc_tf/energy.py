@@ -1,6 +1,7 @@
 """The networks f(x) of the paper: higher f is more likely."""
 
 import keras
+import numpy as np
 from keras import layers
 
 
@@ -64,3 +65,25 @@ def _conv(x, filters, size, stride, padding, name, seed, dtype):
         dtype=dtype,
         name=name,
     )(x)
+
+
+def save_weights(path, network):
+    """Writes an npz in layer order: `00/kernel` (HWIO), `00/bias`, ..."""
+    arrays = {}
+    for i, layer in enumerate(_convolutions(network)):
+        arrays[f"{i:02d}/kernel"] = layer.kernel.numpy()
+        arrays[f"{i:02d}/bias"] = layer.bias.numpy()
+    with open(path, "wb") as file:
+        np.savez(file, **arrays)
+
+
+def load_weights(path, network):
+    """Reads what `save_weights` wrote into a network of the same shape."""
+    with np.load(path) as arrays:
+        for i, layer in enumerate(_convolutions(network)):
+            layer.kernel.assign(arrays[f"{i:02d}/kernel"])
+            layer.bias.assign(arrays[f"{i:02d}/bias"])
+
+
+def _convolutions(network):
+    return [x for x in network.layers if isinstance(x, layers.Conv2D)]

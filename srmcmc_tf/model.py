@@ -3,7 +3,7 @@
 import keras
 import tensorflow as tf
 
-from srmcmc_tf import rng, sampler
+from srmcmc_tf import reconstruct, rng, sampler
 
 
 @keras.saving.register_keras_serializable("srmcmc_tf")
@@ -101,9 +101,27 @@ class ShortRunEBM(keras.Model):
             float32 [n, h, w, c], not clipped.
         """
         K = self.K if K is None else K
+        return self.trace(seeds, [K], noise=noise)[:, 0]
+
+    def trace(self, seeds, steps, *, noise=None):
+        """The chains of `sample` on their way, after each of some steps.
+
+        Args:
+            seeds: integers, shape [n].
+            steps: increasing numbers of steps, [s]; 0 is the start.
+            noise: factor of the noise, by default that of the training.
+
+        Returns:
+            float32 [n, s, h, w, c], not clipped.
+        """
         noise = self.noise if noise is None else noise
         chain_seeds = rng.fold(rng.seed_of(seeds), rng.CHAIN)
-        return self._run_chain(self.start(seeds), chain_seeds, K, noise).x
+        x, done, seen = self.start(seeds), 0, []
+        for step in steps:
+            x = self._run_chain(x, chain_seeds, step - done, noise, done).x
+            done = step
+            seen.append(x)
+        return tf.stack(seen, axis=1)
 
     def interpolate(self, z1, z2, rho, *, K=None):
         """The deterministic ends of starts between two.
@@ -127,6 +145,50 @@ class ShortRunEBM(keras.Model):
             tf.reshape(z, [-1, *z.shape[2:]]), tf.zeros([2], tf.int32), K, 0.0
         ).x
         return tf.reshape(ends, z.shape)
+
+    def reconstruct(
+        self,
+        x,
+        *,
+        seeds=None,
+        iterations=200,
+        rule="descent",
+        step=None,
+        observe=tf.identity,
+        K=None,
+        keep=(),
+    ):
+        """Infers starts z whose deterministic chains end at given images.
+
+        Descent on ||observe(x) - observe(M(z))||^2 over z, through all steps.
+
+        Args:
+            x: images in [-1, 1], [n, h, w, c].
+            seeds: integers [n] that name the first z; by default 0 to n - 1.
+            iterations: steps of the descent.
+            rule: "descent", the paper's, or "adam".
+            step: factor of the gradient; by default one that was measured.
+            observe: images to what is known of them, for reconstruction from
+                a part: a mask, a smaller size.
+            K: steps of the chain, by default those of the training.
+            keep: iterations at which M(z) is kept as a frame.
+
+        Returns:
+            A `reconstruct.Reconstruction`.
+        """
+        x = tf.convert_to_tensor(x, tf.float32)
+        z = self.start(range(len(x)) if seeds is None else seeds)
+        return reconstruct.infer(
+            self,
+            x,
+            z,
+            observe=observe,
+            iterations=iterations,
+            rule=rule,
+            step=step,
+            K=self.K if K is None else K,
+            keep=keep,
+        )
 
     def get_config(self):
         return {
@@ -156,9 +218,15 @@ class ShortRunEBM(keras.Model):
         if jit_compile == "auto":
             jit_compile = bool(tf.config.list_physical_devices("GPU"))
 
-        def chain(x, seed, K, noise):
+        def chain(x, seed, K, noise, first):
             return sampler.langevin(
-                self.energy, x, seed, K=K, step_size=self.step_size, noise=noise
+                self.energy,
+                x,
+                seed,
+                K=K,
+                step_size=self.step_size,
+                noise=noise,
+                first=first,
             )
 
         # One for a seed [2], one for seeds [n, 2]: together they would be
@@ -170,11 +238,11 @@ class ShortRunEBM(keras.Model):
             for rank in (1, 2)
         }
 
-    def _run_chain(self, x, seed, K, noise):
+    def _run_chain(self, x, seed, K, noise, first=0):
         # As tensors, so that another K or noise is no new trace.
         chain = self._chains[seed.shape.rank]
-        K = tf.constant(K, tf.int32)
-        return chain(x, seed, K, tf.constant(noise, tf.float32))
+        K, first = tf.constant(K, tf.int32), tf.constant(first, tf.int32)
+        return chain(x, seed, K, tf.constant(noise, tf.float32), first)
 
     def _fresh_chain(self, x, *draw):
         """A chain for each row of `x`, started from noise that `draw` names."""

@@ -5,7 +5,7 @@ import math
 import os
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw
 
 
 def to_uint8(x):
@@ -45,3 +45,38 @@ def save_grid(path, x, columns=None, width=512):
     with open(temporary, "wb") as file:
         file.write(buffer.getvalue())
     os.replace(temporary, path)
+
+
+def save_table(path, x, labels, cell=48):
+    """Writes images [rows, columns, h, w, c] with a label below each column."""
+    rows, columns = x.shape[:2]
+    x = x[..., :1].repeat(3, -1) if x.shape[-1] == 1 else x
+    factor = max(1, -(-cell // x.shape[2]))
+    picture = grid(x.reshape(-1, *x.shape[2:]), columns)
+    picture = picture.repeat(factor, axis=0).repeat(factor, axis=1)
+    canvas = Image.new(
+        "RGB", (picture.shape[1], picture.shape[0] + 36), "white"
+    )
+    canvas.paste(Image.fromarray(picture))
+    draw = ImageDraw.Draw(canvas)
+    width = picture.shape[1] / columns
+    for i, label in enumerate(labels):
+        place = (i * width + width / 2, picture.shape[0] + 18)
+        draw.multiline_text(place, label, "black", anchor="mm", align="center")
+    canvas.save(path)
+
+
+def save_animation(path, frames, width=512, milliseconds=150):
+    """Writes frames [t, n, h, w, c] as an animated GIF of grids."""
+    pictures = [grid(frame) for frame in frames]
+    factor = max(1, width // pictures[0].shape[1])
+    first, *rest = [
+        Image.fromarray(
+            p.repeat(factor, axis=0).repeat(factor, axis=1).squeeze()
+        )
+        for p in pictures
+    ]
+    durations = [milliseconds] * len(rest) + [10 * milliseconds]
+    first.save(
+        path, save_all=True, append_images=rest, duration=durations, loop=0
+    )

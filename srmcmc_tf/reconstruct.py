@@ -1,8 +1,66 @@
 """Inference of z: descent on ||x - M(z)||^2 through all steps of the chain."""
 
+from typing import NamedTuple
+
+import keras
 import tensorflow as tf
+from tqdm import tqdm
 
 from srmcmc_tf import sampler
+
+# Factor of the gradient for each rule, as measured (README).
+STEP = {"descent": 0.1, "adam": 0.1}
+
+
+class Reconstruction(NamedTuple):
+    """What came of an inference of z.
+
+    Attributes:
+        x: the reconstructions M(z) [n, h, w, c], not clipped.
+        z: their starts [n, h, w, c].
+        mse: mean squared error per pixel and channel, of what was observed,
+            [iterations + 1, n]; images in [-1, 1].
+        frames: M(z) at some iterations, [s, n, h, w, c].
+    """
+
+    x: tf.Tensor
+    z: tf.Tensor
+    mse: tf.Tensor
+    frames: tf.Tensor
+
+
+def infer(model, x, z, *, observe, iterations, rule, step, K, keep):
+    """Descends on ||observe(x) - observe(M(z))||^2; see `reconstruct`."""
+    step = STEP[rule] if step is None else step
+    target = observe(x)
+    axes = list(range(1, target.shape.rank))
+    pixels = tf.cast(tf.size(target[0]), tf.float32)
+
+    def loss(ends):
+        return tf.reduce_sum(tf.square(target - observe(ends)), axes)
+
+    @tf.function
+    def gradient(z):
+        return through_chain(
+            model.energy, z, loss, K=K, step_size=model.step_size
+        )
+
+    variable = tf.Variable(z)
+    optimizer = {
+        "descent": keras.optimizers.SGD,
+        "adam": keras.optimizers.Adam,
+    }[rule](step)
+    mse, frames = [], []
+    bar = tqdm(range(iterations + 1), unit=" iterations", delay=2, leave=False)
+    for i in bar:
+        ends, losses, slope = gradient(variable.value())
+        mse.append(losses / pixels)
+        if i in keep:
+            frames.append(ends)
+        if i < iterations:
+            optimizer.apply_gradients([(slope, variable)])
+    frames = tf.stack(frames) if frames else ends[None][:0]
+    return Reconstruction(ends, variable.value(), tf.stack(mse), frames)
 
 
 def through_chain(f, z, loss, *, K, step_size=1.0):

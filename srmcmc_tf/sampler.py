@@ -46,6 +46,7 @@ def langevin(f, x, seed, *, K, step_size=1.0, noise=0.01, first=0):
     Returns:
         A `Chain`.
     """
+    deterministic = isinstance(noise, float) and noise == 0.0
     total = tf.zeros([])
     for k in tf.range(first, first + K):
         with tf.GradientTape(watch_accessed_variables=False) as tape:
@@ -55,8 +56,9 @@ def langevin(f, x, seed, *, K, step_size=1.0, noise=0.01, first=0):
         total += _mean_norm(f_prime)
         # Minus, though the noise is symmetric: TensorFlow fuses a sum of three
         # into AddN, which adds in an order that depends on timing.
-        noise_k = noise * rng.normal(tf.shape(x), rng.fold(seed, k))
-        x = x + step_size * f_prime - noise_k
+        x = x + step_size * f_prime
+        if not deterministic:
+            x = x - noise * rng.normal(tf.shape(x), rng.fold(seed, k))
     return Chain(x, total / tf.cast(tf.maximum(K, 1), tf.float32))
 
 

@@ -103,6 +103,7 @@ def test_memory_does_not_grow_with_K():
             tf.zeros([2], tf.int32),
             tf.constant(5),
             tf.constant(0.01),
+            tf.constant(0),
         )
         .graph.as_graph_def()
     )

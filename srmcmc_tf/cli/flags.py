@@ -15,14 +15,15 @@ def parse(verb, argv, parsers):
         verb: the file of bin/.
         argv: the arguments after it.
         parsers: a function from text to value for each flag's name; it raises
-            `UserError` for a wrong one.
+            `UserError` for a wrong one. `bool` makes a flag without a value.
 
     Returns:
         A dictionary of the flags that were given.
     """
     values = flags.FlagValues()
-    for name in parsers:
-        flags.DEFINE_string(name, None, "", flag_values=values)
+    for name, parser in parsers.items():
+        define = flags.DEFINE_bool if parser is bool else flags.DEFINE_string
+        define(name, None, "", flag_values=values)
     try:
         rest = values([verb, *argv])[1:]
     except flags.Error as error:
@@ -31,6 +32,36 @@ def parse(verb, argv, parsers):
         raise UserError(f"{rest[0]!r}: flags look like --name=value")
     given = {n: values[n].value for n in parsers if values[n].present}
     return {name: parsers[name](text) for name, text in given.items()}
+
+
+def integers(name, low=0, high=2**31 - 1):
+    """A parser of whole numbers: `5`, `0-63`, `1,2,7-9`, `0,20,...,200`."""
+
+    def parse(text):
+        numbers = []
+        parts = text.split(",")
+        for i, part in enumerate(parts):
+            try:
+                if part == "...":
+                    step = numbers[-1] - numbers[-2]
+                    end = int(parts[i + 1])
+                    numbers += range(numbers[-1] + step, end, step)
+                elif "-" in part:
+                    first, last = map(int, part.split("-"))
+                    numbers += range(first, last + 1)
+                else:
+                    numbers.append(int(part))
+            except (ValueError, IndexError):
+                numbers = []
+                break
+        if not numbers or min(numbers) < low or max(numbers) > high:
+            raise UserError(
+                f"--{name}={text}: must be whole numbers from {low:,} to "
+                f"{high:,}, such as 5, 0-63, 1,2,7-9 or 0,20,...,200"
+            )
+        return numbers
+
+    return parse
 
 
 def wants_help(argv):

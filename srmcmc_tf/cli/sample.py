@@ -1,0 +1,122 @@
+"""bin/sample: seeds to pictures and arrays."""
+
+import pathlib
+
+from srmcmc_tf import config
+from srmcmc_tf.cli import app, flags
+from srmcmc_tf.errors import UserError
+
+_HELP = [
+    ("workdir", "RUN", "a run of bin/train"),
+    ("seeds", "0-63", "the samples' names: 5, 0-63, 1,2,7-9"),
+    ("K", "(the run's)", "steps; several, as 0,20,...,200, make a table"),
+    ("deterministic", "false", "no noise in the chain"),
+    ("trace", "false", "also draw the chains at steps 0, 10, ..., K"),
+    ("singles", "false", "also write each sample as a PNG of its own"),
+    ("out", "RUN/generated", "where the files go"),
+]
+
+
+def main():
+    app.run("sample", sample)
+
+
+def sample(argv):
+    asked, argv = flags.wants_help(argv)
+    if asked:
+        print("Draws samples of a run. The same seed is the same sample.\n")
+        print("\n".join(flags.line(*row) for row in _HELP))
+        return 0
+    parsers = {
+        "workdir": str,
+        "seeds": flags.integers("seeds"),
+        "K": flags.integers("K", high=config.FIELDS["K"].metadata["high"]),
+        "deterministic": bool,
+        "trace": bool,
+        "singles": bool,
+        "out": str,
+    }
+    given = flags.parse("sample", argv, parsers)
+    if "workdir" not in given:
+        raise UserError("--workdir=RUN is needed: a run of bin/train")
+    app.import_tensorflow()
+    from srmcmc_tf import trained
+
+    workdir = given["workdir"]
+    model, _ = trained.load(workdir)
+    out = pathlib.Path(given.get("out") or pathlib.Path(workdir, "generated"))
+    out.mkdir(parents=True, exist_ok=True)
+    seeds = given.get("seeds", list(range(64)))
+    noise = 0.0 if given.get("deterministic") else model.noise
+    steps = given.get("K", [model.K])
+    if len(steps) > 1:
+        _table(model, seeds, steps, noise, out)
+        return 0
+    _write(model, seeds, steps[0], noise, out)
+    if given.get("trace"):
+        _trace(model, seeds, steps[0], noise, out)
+    if given.get("singles"):
+        _singles(seeds, out)
+    return 0
+
+
+def _write(model, seeds, K, noise, out):
+    import numpy as np
+
+    from srmcmc_tf import plots, samples
+
+    def draw(some):
+        # Always whole batches: a short one would be traced again.
+        padded = some + [0] * (min(64, len(seeds)) - len(some))
+        x = model.sample(padded, K=K, noise=noise)[: len(some)]
+        return x.numpy(), model.start(some).numpy()
+
+    update = int(model.optimizer.iterations)
+    shape = model.energy.input_shape[1:]
+    request = {"K": K, "noise": noise, "update": update, "shape": shape}
+    samples.write(out / "samples.npz", draw, seeds, shape, request)
+    with np.load(out / "samples.npz") as arrays:
+        shown = arrays["x"][:256]
+    plots.save_grid(out / "grid.png", shown)
+    print(f"{len(seeds):,} samples: {out / 'samples.npz'}, {out / 'grid.png'}")
+
+
+def _trace(model, seeds, K, noise, out):
+    from srmcmc_tf import plots
+
+    steps = sorted({*range(0, K, 10 if K >= 20 else 1), K})
+    x = model.trace(seeds[:8], steps, noise=noise).numpy()
+    strip = x.reshape(-1, *x.shape[2:])
+    plots.save_grid(out / "trace.png", strip, columns=len(steps), width=1024)
+    frames = model.trace(seeds[:64], steps, noise=noise).numpy()
+    plots.save_animation(out / "trace.gif", frames.swapaxes(0, 1))
+    print(f"steps {', '.join(map(str, steps))}: {out / 'trace.png'}, .gif")
+
+
+def _singles(seeds, out):
+    import numpy as np
+
+    from srmcmc_tf import plots
+
+    with np.load(out / "samples.npz") as arrays:
+        for seed, x in zip(seeds, arrays["x"], strict=True):
+            plots.save_grid(out / f"seed_{seed:06d}.png", x[None], width=1)
+    print(f"one PNG a sample: {out}/seed_*.png")
+
+
+def _table(model, seeds, steps, noise, out):
+    """One row a seed, one column a number of steps, saturation below."""
+    import numpy as np
+
+    from srmcmc_tf import plots
+
+    if steps != sorted(set(steps)):
+        raise UserError(f"--K={steps}: must increase")
+    x = model.trace(seeds[:16], steps, noise=noise).numpy()
+    outside = (np.abs(x) > 1).mean(axis=(0, 2, 3, 4))
+    labels = [f"K={K}\n{s:.1%}" for K, s in zip(steps, outside, strict=True)]
+    plots.save_table(out / "K.png", x, labels)
+    print("| K | pixels beyond the range |\n|---|---|")
+    for K, share in zip(steps, outside, strict=True):
+        print(f"| {K} | {share:.2%} |")
+    print(out / "K.png")

@@ -1,0 +1,34 @@
+"""The model of a run, as its newest checkpoint left it."""
+
+import pathlib
+import sys
+
+from srmcmc_tf import checkpoints, runs, train
+from srmcmc_tf.errors import UserError
+
+
+def load(workdir):
+    """The compiled model of a run and its config.
+
+    Args:
+        workdir: a run directory.
+
+    Returns:
+        A `ShortRunEBM` and a `Config`; `UserError` where there is no run, or
+        none with a checkpoint. A run that is not finished is told of.
+    """
+    stored = runs.stored(workdir)
+    if stored is None:
+        raise UserError(f"{workdir} is no run: bin/train makes one")
+    config, _ = stored
+    newest = checkpoints.latest(pathlib.Path(workdir) / "checkpoints")
+    if newest is None:
+        raise UserError(
+            f"{workdir} has no checkpoint yet: bin/train --workdir={workdir}"
+        )
+    model = train.build(config)
+    update = checkpoints.restore(newest, model)
+    if update < config.updates:
+        text = f"{workdir} stands at update {update:,} of {config.updates:,}"
+        print(text, file=sys.stderr)
+    return model, config
