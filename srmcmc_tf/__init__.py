@@ -25,6 +25,7 @@ _PUBLIC = {
     "energy": None,
     "plots": None,
     "sampler": None,
+    "schedule": None,
 }
 __all__ = ["__version__", *_PUBLIC]
 

@@ -18,7 +18,7 @@ import tensorflow as tf
 from tqdm import tqdm
 
 from srmcmc_tf import checkpoints, plots
-from srmcmc_tf.errors import NonFiniteError
+from srmcmc_tf.errors import NonFiniteError, UserError
 
 
 class _Callback(keras.callbacks.Callback):
@@ -113,7 +113,8 @@ class Pictures(_Callback):
             self._draw(update)
 
     def on_train_end(self, logs=None):
-        self._draw(int(self.model.optimizer.iterations))
+        if not self.model.stop_training:  # who stops a run is in a hurry
+            self._draw(int(self.model.optimizer.iterations))
         self._writer.close()
 
     def _draw(self, update):
@@ -145,6 +146,13 @@ class Checkpoints(_Callback):
 
     def on_train_begin(self, logs=None):
         self.directory.mkdir(parents=True, exist_ok=True)
+        newest = checkpoints.latest(self.directory)
+        start = int(self.model.optimizer.iterations)
+        if newest and int(newest.name) > start:
+            raise UserError(
+                f"{newest} is later than update {start}, where this model "
+                "stands: restore it, or save to another directory"
+            )
 
     def on_update(self, update, logs):
         if update % self.every == 0:
@@ -158,7 +166,7 @@ class Checkpoints(_Callback):
 
 
 class StopOnSignal(keras.callbacks.Callback):
-    """Ends `fit` after the current update on SIGTERM or Ctrl-C.
+    """Ends `fit` after the current update on SIGTERM, SIGHUP or Ctrl-C.
 
     `fit` then ends as it always does, so that the other callbacks save. The
     second Ctrl-C interrupts at once.
@@ -169,7 +177,7 @@ class StopOnSignal(keras.callbacks.Callback):
         self.received = None
 
     def on_train_begin(self, logs=None):
-        signals = (signal.SIGTERM, signal.SIGINT)
+        signals = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
         self._before = {s: signal.signal(s, self._receive) for s in signals}
 
     def on_train_batch_end(self, batch, logs=None):
@@ -228,10 +236,17 @@ class Progress(_Callback):
 
 
 def _cut_after(path, update):
-    """Drops the lines of a metrics file after `update`, and a torn last one."""
+    """Drops the lines of a metrics file after `update`, and broken ones."""
     if path.exists():
-        lines = [line for line in open(path) if line.endswith("\n")]
-        kept = [x for x in lines if json.loads(x)["update"] <= update]
+        with open(path, errors="replace") as file:
+            kept = [line for line in file if _update_of(line) <= update]
         temporary = path.with_suffix(".tmp")
         temporary.write_text("".join(kept))
         os.replace(temporary, path)
+
+
+def _update_of(line):
+    try:
+        return json.loads(line)["update"]
+    except (ValueError, KeyError, TypeError):
+        return math.inf

@@ -8,6 +8,7 @@ under another name, brought to the disk and renamed.
 import os
 import pathlib
 import shutil
+import sys
 import time
 from typing import NamedTuple
 
@@ -42,8 +43,6 @@ def save(directory, model):
     _check_finite(model, update)
     directory = pathlib.Path(directory)
     path = directory / f"{update:06d}"
-    if path.exists():
-        return Saved(path, 0.0, _megabytes(path))
     temporary = directory / f".writing-{update:06d}"
     try:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -51,6 +50,7 @@ def save(directory, model):
         _state(model).write(str(temporary / "state"))
         for file in temporary.iterdir():
             _to_disk(file)
+        shutil.rmtree(path, ignore_errors=True)  # of the same update
         os.rename(temporary, path)
         _to_disk(directory)
     except (OSError, tf.errors.OpError) as error:
@@ -71,10 +71,37 @@ def restore(path, model):
     try:
         model.optimizer.build(model.trainable_variables)
         _state(model).read(str(pathlib.Path(path) / "state")).assert_consumed()
-    except (OSError, AssertionError, ValueError, tf.errors.OpError) as error:
-        reason = str(error).strip().splitlines()[0]
+    except Exception as error:  # a damaged file raises all kinds of them
+        reason = (str(error).strip() or repr(error)).splitlines()[0]
         raise UserError(f"cannot restore {path}: {reason}") from None
     return int(model.optimizer.iterations)
+
+
+def recover(directory, model):
+    """Restores the newest checkpoint that can be read.
+
+    Returns:
+        Its path, or None where there is no checkpoint at all. `UserError`
+        where there are some, but all are damaged.
+    """
+    failure = None
+    for path in reversed(_all(pathlib.Path(directory))):
+        try:
+            restore(path, model)
+            return path
+        except UserError as error:
+            failure = error
+            print(f"warning: {error}; trying the one before", file=sys.stderr)
+    if failure:
+        raise failure
+    return None
+
+
+def discard_after(directory, update):
+    """Removes checkpoints later than `update`: they could not be read."""
+    for path in _all(pathlib.Path(directory)):
+        if int(path.name) > update:
+            shutil.rmtree(path)
 
 
 def _state(model):

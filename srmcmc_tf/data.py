@@ -41,21 +41,20 @@ def load(config):
     source = sources.find(config)
     n_left_out = min(config.n_left_out, source.size // 5)
     n_observed = min(config.n_examples, source.size - n_left_out)
-    _check_size(n_observed, config)
+    _check_size(n_observed, n_left_out, config)
     n = n_observed + n_left_out
 
     shape = (config.image_size, config.image_size, config.channels)
     key = f"{source.identity} {shape} {n_observed} {n_left_out} v1"
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     cache = _cache_dir() / f"{config.dataset}-{digest}.npy"
-    if cache.exists():
-        images = np.load(cache)
-    else:
+    images = _cached(cache)
+    if images is None:
         images = _read(source, n, shape, config.dataset)
         _save(cache, images)
     # Files that could not be read are missing from the observed ones.
     n_observed = len(images) - n_left_out
-    _check_size(n_observed, config)
+    _check_size(n_observed, n_left_out, config)
     return Images(images[:n_observed], images[n_observed:])
 
 
@@ -83,6 +82,8 @@ def batches(images, *, batch_size=64, sigma=0.03, seed=0, start=0):
         A dataset of float32 [batch_size, h, w, c], about [-1, 1].
     """
     n = len(images)
+    if np.asarray(images).dtype != np.uint8:
+        raise ValueError("images must be uint8 in [0, 255]")
     if not 1 <= batch_size <= n:
         raise ValueError(f"batch_size={batch_size}, but there are {n} images")
     base = rng.seed_of(seed)
@@ -103,7 +104,7 @@ def batches(images, *, batch_size=64, sigma=0.03, seed=0, start=0):
             max_index=tf.cast(n - 1, tf.int64),
         )
         x = to_float(tf.gather(images, index))
-        noise = rng.normal(tf.shape(x), rng.fold(base, update, rng.NOISE))
+        noise = rng.normal(tf.shape(x), rng.fold(base, rng.NOISE, update))
         level = sigma(update) if callable(sigma) else sigma
         return tf.ensure_shape(
             x + level * noise, [batch_size, *images.shape[1:]]
@@ -190,18 +191,26 @@ def _ahead(pool, function, entries, window=64):
         yield future.result()
 
 
-def _check_size(n, config):
+def _check_size(n, n_left_out, config):
     if n < config.batch_size:
         raise UserError(
-            f"{config.dataset} has {n} images to learn from, fewer than "
-            f"--batch_size={config.batch_size}; give more images or a smaller "
-            "batch"
+            f"{config.dataset} has only {n + n_left_out} files or images, "
+            f"{n_left_out} of them left out: fewer than --batch_size="
+            f"{config.batch_size} to learn from"
         )
 
 
 def _cache_dir():
     base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     return pathlib.Path(base) / "srmcmc_tf"
+
+
+def _cached(path):
+    """The array at `path`; None where there is none, or only part of one."""
+    try:
+        return np.load(path)
+    except (OSError, ValueError, EOFError):
+        return None
 
 
 def _save(path, array):

@@ -3,7 +3,8 @@
 import keras
 import tensorflow as tf
 
-from srmcmc_tf import reconstruct, rng, sampler
+# `schedule` is not used here, but a saved learning rate may need it.
+from srmcmc_tf import reconstruct, rng, sampler, schedule  # noqa: F401
 
 
 @keras.saving.register_keras_serializable("srmcmc_tf")
@@ -61,15 +62,16 @@ class ShortRunEBM(keras.Model):
                 chain only; the rest of the update is never compiled by XLA.
             **kwargs: as in `keras.Model.compile`; the loss is the model's own.
         """
-        if "loss" in kwargs:
-            raise ValueError("ShortRunEBM has its own loss; leave `loss` out")
+        for name in ("loss", "loss_weights", "metrics", "weighted_metrics"):
+            if kwargs.get(name) is not None:
+                raise ValueError(f"ShortRunEBM has its own; leave `{name}` out")
         self._compile_chain(jit_compile)
         super().compile(optimizer or adam(), jit_compile=False, **kwargs)
 
     def train_step(self, data):
         """One update of Algorithm 1; returns its quantities by name."""
-        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
-        chain = self._fresh_chain(x, self.optimizer.iterations)
+        x = _images(data)
+        chain = self._fresh_chain(x, rng.TRAIN, self.optimizer.iterations)
         with tf.GradientTape() as tape:
             logs = self._compare(x, chain)
             # The optimizer sums over replicas; the paper takes the mean.
@@ -81,12 +83,12 @@ class ShortRunEBM(keras.Model):
 
     def test_step(self, data):
         """The quantities of an update on other data, without the update."""
-        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+        x = _images(data)
         return self._compare(x, self._fresh_chain(x, rng.TEST, 0))
 
     def start(self, seeds):
         """The starts z of the chains that `seeds` name, uniform in [-1, 1)."""
-        seeds = rng.fold(rng.seed_of(seeds), rng.START)
+        seeds = rng.fold(_seeds(seeds), rng.START)
         return rng.uniform([len(seeds), *self.energy.input_shape[1:]], seeds)
 
     def sample(self, seeds, *, K=None, noise=None):
@@ -115,7 +117,7 @@ class ShortRunEBM(keras.Model):
             float32 [n, s, h, w, c], not clipped.
         """
         noise = self.noise if noise is None else noise
-        chain_seeds = rng.fold(rng.seed_of(seeds), rng.CHAIN)
+        chain_seeds = rng.fold(_seeds(seeds), rng.CHAIN)
         x, done, seen = self.start(seeds), 0, []
         for step in steps:
             x = self._run_chain(x, chain_seeds, step - done, noise, done).x
@@ -254,7 +256,7 @@ class ShortRunEBM(keras.Model):
 
     def _compare(self, x, chain):
         """f on data and on samples, as one batch, and what the chain met."""
-        f = self.energy(tf.concat([tf.cast(x, tf.float32), chain.x], axis=0))
+        f = self.energy(tf.concat([x, chain.x], axis=0))
         f_data, f_samples = tf.split(f, 2)
         f_data, f_samples = tf.reduce_mean(f_data), tf.reduce_mean(f_samples)
         outside = tf.cast(tf.abs(chain.x) > 1.0, tf.float32)
@@ -265,6 +267,24 @@ class ShortRunEBM(keras.Model):
             "f_prime_norm": chain.f_prime_norm,
             "out_of_range": tf.reduce_mean(outside),
         }
+
+
+def _images(data):
+    """The images of a batch, which may come with labels."""
+    x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+    if not x.dtype.is_floating:
+        raise TypeError(
+            f"images must be floats about [-1, 1], not {x.dtype.name}: "
+            "srmcmc_tf.data.batches makes them of uint8"
+        )
+    return tf.cast(x, tf.float32)
+
+
+def _seeds(seeds):
+    seeds = rng.seed_of(seeds)
+    if seeds.shape.rank != 2 or not len(seeds):
+        raise ValueError("seeds must be a list of integers, as range(64)")
+    return seeds
 
 
 def adam(learning_rate=1e-4):

@@ -7,8 +7,9 @@ two of them. Seeds of shape [n, 2] give each row of a batch its own stream.
 
 import tensorflow as tf
 
-# Purposes: draws for different ends never share a stream.
-START, CHAIN, ORDER, NOISE, TEST = range(5)
+# Purposes, always folded in first: draws for different ends share no stream.
+# START and CHAIN are of a sample, TRAIN and TEST of the chains of a batch.
+START, CHAIN, TRAIN, TEST, ORDER, NOISE = range(6)
 
 
 def seed_of(number):

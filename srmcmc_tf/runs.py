@@ -44,55 +44,58 @@ def settle(workdir, flags):
     Returns:
         A `Config`. `UserError` where the flags contradict the run.
     """
+    check_ours(workdir)
     there = stored(workdir)
     if there is None:
         base = configs.load(flags.get("dataset", "digits"))
         return dataclasses.replace(base, **flags)
-    config, _ = there
-    old = {name: getattr(config, name) for name in flags}
-    other = [
-        f"--{name}={flags[name]} (the run has {old[name]})"
-        for name in flags
-        if flags[name] != old[name]
-        and name not in _FREE
-        and not (name == "updates" and flags[name] > old[name])
-    ]
-    if other:
-        raise UserError(
-            f"{workdir} holds a run with other settings: {', '.join(other)}. "
-            "Only --updates may grow; choose another --workdir"
-        )
-    return dataclasses.replace(config, **flags)
+    _check_same(workdir, there[0], flags)
+    return dataclasses.replace(there[0], **flags)
 
 
 def save(workdir, config, digest):
-    """Writes `config.json`; `UserError` where the data are not the run's."""
+    """Writes `config.json`; `UserError` where the run there is another."""
     there = stored(workdir)
-    if there and there[1] != digest:
-        raise UserError(
-            f"the data of {workdir} have changed since the run was started; "
-            "bring them back or choose another --workdir"
-        )
+    if there:
+        _check_same(workdir, there[0], dataclasses.asdict(config))
+        if there[1] != digest:
+            raise UserError(
+                f"the data of {workdir} have changed since the run was "
+                "started; bring them back or choose another --workdir"
+            )
+        if there[0] == config:
+            return
     values = dataclasses.asdict(config)
     values |= {"data_digest": digest, "format": FORMAT}
     path = pathlib.Path(workdir) / "config.json"
     temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(values, indent=2) + "\n")
+    with open(temporary, "w") as file:
+        file.write(json.dumps(values, indent=2) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
     os.replace(temporary, path)
+
+
+def check_ours(workdir):
+    """Refuses a directory that holds something else than a run."""
+    workdir = pathlib.Path(workdir)
+    if workdir.exists() and not workdir.is_dir():
+        raise UserError(f"--workdir={workdir} is not a directory")
+    if not workdir.exists() or (workdir / "config.json").exists():
+        return
+    if {entry.name for entry in workdir.iterdir()} - {".lock", "config.tmp"}:
+        raise UserError(
+            f"{workdir} holds something else than a run of srmcmc_tf; "
+            "nothing was touched: choose another --workdir"
+        )
 
 
 @contextlib.contextmanager
 def claim(workdir):
     """Makes a run directory one's own, until the block ends or the process."""
     workdir = pathlib.Path(workdir)
+    check_ours(workdir)
     workdir.mkdir(parents=True, exist_ok=True)
-    ours = {".lock", "config.tmp"}
-    if not (workdir / "config.json").exists():
-        if any(entry.name not in ours for entry in workdir.iterdir()):
-            raise UserError(
-                f"{workdir} holds something else than a run of srmcmc_tf; "
-                "nothing was touched: choose another --workdir"
-            )
     with open(workdir / ".lock", "a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -100,4 +103,27 @@ def claim(workdir):
             raise UserError(
                 f"another process is training in {workdir}"
             ) from None
-        yield workdir
+        try:
+            yield workdir
+        finally:
+            if not (workdir / "config.json").exists():  # it never began
+                (workdir / ".lock").unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    workdir.rmdir()
+
+
+def _check_same(workdir, config, values):
+    """`UserError` with the differences where values are not the run's."""
+    old = dataclasses.asdict(config)
+    other = [
+        f"--{name}={value} (the run has {old[name]})"
+        for name, value in values.items()
+        if value != old[name]
+        and name not in _FREE
+        and not (name == "updates" and value > old[name])
+    ]
+    if other:
+        raise UserError(
+            f"{workdir} holds a run with other settings: {', '.join(other)}. "
+            "Only --updates may grow; choose another --workdir"
+        )

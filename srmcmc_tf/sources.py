@@ -56,6 +56,11 @@ def find(config):
     """The `Source` that a config names; `UserError` where it is missing."""
     name = config.dataset
     if name == "digits":
+        if config.data_dir:
+            raise UserError(
+                "--data_dir: the digits are embedded; for images of your own "
+                "add --dataset=folder"
+            )
         return _digits()
     path = (
         pathlib.Path(config.data_dir).expanduser() if config.data_dir else None

@@ -25,7 +25,7 @@ from srmcmc_tf import (
     runs,
     schedule,
 )
-from srmcmc_tf.errors import NonFiniteError
+from srmcmc_tf.errors import NonFiniteError, UserError
 from srmcmc_tf.model import ShortRunEBM, adam
 
 
@@ -50,9 +50,10 @@ def train(config, workdir):
         )
         runs.save(workdir, config, data.digest(images.observed))
         model = build(config)
-        newest = checkpoints.latest(workdir / "checkpoints")
-        start = checkpoints.restore(newest, model) if newest else 0
-        if start:
+        newest = checkpoints.recover(workdir / "checkpoints", model)
+        start = int(model.optimizer.iterations)
+        if newest:
+            checkpoints.discard_after(workdir / "checkpoints", start)
             print(f"going on from update {start:,}, {newest}")
         else:
             _describe(workdir, config)
@@ -130,6 +131,11 @@ def _fit(model, config, workdir, images, start):
             f"{newest or 'none'}; try a larger --sigma or --K, or a smaller "
             "--learning_rate, in another --workdir"
         ) from None
+    except tf.errors.ResourceExhaustedError:
+        raise UserError(
+            "out of memory; take a smaller --batch_size or --n_f, in another "
+            "--workdir"
+        ) from None
     update = int(model.optimizer.iterations)
     seconds = time.perf_counter() - begin
     _report(workdir, config, update, update - start, seconds, saves.saved)
@@ -147,13 +153,17 @@ def _describe(workdir, config):
     writer.close()
 
 
+def _number(path):
+    return int(path.stem)
+
+
 def _report(workdir, config, update, done, seconds, saved):
     cost = ""
     if saved:
         last = max(saved, key=lambda save: save.seconds)
         cost = f" ({last.megabytes:.1f} MB, {last.seconds:.2f} s at the most)"
     newest = checkpoints.latest(workdir / "checkpoints")
-    pictures = sorted((workdir / "samples").glob("*.png"))
+    pictures = sorted((workdir / "samples").glob("*.png"), key=_number)
     logs = workdir / "tensorboard"
     # Of this environment, which need not be on the PATH.
     tensorboard = os.path.relpath(f"{sys.prefix}/bin/tensorboard")

@@ -21,13 +21,12 @@ def load(workdir):
     if stored is None:
         raise UserError(f"{workdir} is no run: bin/train makes one")
     config, _ = stored
-    newest = checkpoints.latest(pathlib.Path(workdir) / "checkpoints")
-    if newest is None:
+    model = train.build(config)
+    if checkpoints.recover(pathlib.Path(workdir, "checkpoints"), model) is None:
         raise UserError(
             f"{workdir} has no checkpoint yet: bin/train --workdir={workdir}"
         )
-    model = train.build(config)
-    update = checkpoints.restore(newest, model)
+    update = int(model.optimizer.iterations)
     if update < config.updates:
         text = f"{workdir} stands at update {update:,} of {config.updates:,}"
         print(text, file=sys.stderr)

@@ -10,7 +10,7 @@ from tensorboard.backend.event_processing.event_accumulator import (
 from tensorboard.util.tensor_util import make_ndarray
 
 from srmcmc_tf import callbacks, data
-from srmcmc_tf.errors import NonFiniteError
+from srmcmc_tf.errors import NonFiniteError, UserError
 
 
 def fit(model, calls, n=4, x=None):
@@ -92,3 +92,17 @@ def test_a_non_finite_value_stops_and_is_named_before_it_is_saved(
         fit(tiny_model, calls, n=1, x=x)
     newest = sorted((tmp_path / "checkpoints").iterdir())[-1]
     assert newest.name == "000002"
+
+
+def test_broken_lines_of_a_log_do_not_stop_a_run(tiny_model, tmp_path):
+    text = '{"update": 1, "f_data": 0.5}\n\0\0\n[]\n'
+    (tmp_path / "metrics.jsonl").write_text(text)
+    tiny_model.optimizer.iterations.assign(1)
+    fit(tiny_model, [callbacks.Log(tmp_path)], n=1)
+    assert [row["update"] for row in metrics(tmp_path)] == [1, 2]
+
+
+def test_checkpoints_of_another_run_are_not_written_over(tiny_model, tmp_path):
+    (tmp_path / "checkpoints" / "000009").mkdir(parents=True)
+    with pytest.raises(UserError, match="000009 is later than update 0"):
+        fit(tiny_model, [callbacks.Checkpoints(tmp_path)], n=1)

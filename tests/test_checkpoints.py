@@ -75,3 +75,23 @@ def test_a_checkpoint_of_another_network_is_refused(tiny_model, tmp_path):
 
 def test_none_is_found_where_there_is_none(tmp_path):
     assert checkpoints.latest(tmp_path / "nothing") is None
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty"])
+def test_a_damaged_one_is_passed_over_for_the_one_before(
+    damage, tiny_model, tmp_path, capsys
+):
+    for _ in range(2):
+        fit(tiny_model)
+        path = checkpoints.save(tmp_path, tiny_model).path
+    file = next(path.glob("state.data*"))
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    half = content[: len(content) // 2]
+    file.write_bytes({"cut": half, "flip": content, "empty": b""}[damage])
+    model = fresh()
+    assert checkpoints.recover(tmp_path, model).name == "000001"
+    assert int(model.optimizer.iterations) == 1
+    assert "000002" in capsys.readouterr().err
+    checkpoints.discard_after(tmp_path, 1)
+    assert checkpoints.latest(tmp_path).name == "000001"

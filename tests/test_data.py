@@ -7,7 +7,7 @@ import tensorflow_datasets as tfds
 from conftest import SHARED, random_images, write_images
 from PIL import Image
 
-from srmcmc_tf import data, schedule
+from srmcmc_tf import data, schedule, sources
 from srmcmc_tf.config import Config
 from srmcmc_tf.errors import UserError
 
@@ -146,7 +146,9 @@ def test_more_than_one_broken_file_in_a_hundred_stops(tmp_path, content):
 
 def test_fewer_images_than_a_batch_stop(tmp_path):
     write_images(tmp_path, random_images(5))
-    with pytest.raises(UserError, match="4 images.*--batch_size=8"):
+    with pytest.raises(
+        UserError, match="5 files.*1 of them left out.*--batch_size=8"
+    ):
         data.load(folder_config(tmp_path))
 
 
@@ -245,12 +247,10 @@ def test_tfds_sets_are_read_under_their_names(
 
 @pytest.mark.parametrize("name", ["mnist", "cifar10", "celeb_a"])
 def test_a_failed_download_says_what_to_put_where(name, tmp_path, monkeypatch):
-    def refuse(self, **kwargs):
-        raise ConnectionError("no route to host")
+    def refuse(*args, **kwargs):
+        raise OSError("no route to host")
 
-    monkeypatch.setattr(
-        tfds.core.DatasetBuilder, "download_and_prepare", refuse
-    )
+    monkeypatch.setattr(sources.socket, "create_connection", refuse)
     (tmp_path / "downloads").mkdir()
     config = Config(dataset=name, data_dir=str(tmp_path), batch_size=8)
     with pytest.raises(UserError) as error:
@@ -277,3 +277,23 @@ def test_real_faces_are_read_from_the_shared_archive(tmp_path):
     images = data.load(config)
     assert images.observed.shape == (40, 32, 32, 3)
     assert 60 < images.observed.mean() < 180
+
+
+def test_a_damaged_cache_is_read_anew(tmp_path, cache):
+    write_images(tmp_path, random_images(20))
+    first = data.load(folder_config(tmp_path))
+    (file,) = (cache / "srmcmc_tf").iterdir()
+    file.write_bytes(file.read_bytes()[:99])
+    np.testing.assert_array_equal(
+        data.load(folder_config(tmp_path)).observed, first.observed
+    )
+
+
+def test_a_data_dir_for_the_embedded_digits_is_a_mistake(tmp_path):
+    with pytest.raises(UserError, match="--dataset=folder"):
+        data.load(Config(image_size=8, channels=1, data_dir=str(tmp_path)))
+
+
+def test_batches_of_floats_are_refused():
+    with pytest.raises(ValueError, match="uint8"):
+        data.batches(np.zeros([64, 8, 8, 1], np.float32))

@@ -1,5 +1,7 @@
 import pathlib
 import re
+import subprocess
+import sys
 
 import keras
 import numpy as np
@@ -8,7 +10,7 @@ import tensorflow as tf
 from conftest import ROOT, random_images
 
 import srmcmc_tf
-from srmcmc_tf import data, energy, rng, sampler
+from srmcmc_tf import data, energy, rng, sampler, schedule
 
 QUANTITIES = {
     "f_data",
@@ -29,7 +31,7 @@ def test_an_update_is_algorithm_1():
     f = energy.convnet(8, 1, n_f=4)
     before = [w.numpy() for w in f.weights]
     x = batch()
-    seed = rng.fold(rng.seed_of(7), 0, 0)
+    seed = rng.fold(rng.seed_of(7), rng.TRAIN, 0, 0)
     z = rng.uniform(tf.shape(x), rng.fold(seed, rng.START))
     ends = sampler.langevin(f, z, rng.fold(seed, rng.CHAIN), K=5).x
     with tf.GradientTape() as tape:
@@ -137,13 +139,39 @@ def test_keras_file_brings_back_weights_optimizer_and_samples(
     assert logs[0] == logs[1]
 
 
+def test_a_keras_file_is_read_in_a_new_process(tiny_model, tmp_path):
+    rate = schedule.Anneal(1e-3, after=5, half_life=5)
+    tiny_model.compile(srmcmc_tf.model.adam(rate))
+    tiny_model.fit(batch(), batch_size=8, verbose=0)
+    tiny_model.save(tmp_path / "model.keras")
+    code = (
+        "import keras; from srmcmc_tf import ShortRunEBM\n"
+        f"model = keras.saving.load_model({str(tmp_path / 'model.keras')!r})\n"
+        f"model.sample([1, 2]).numpy().tofile({str(tmp_path / 'x')!r})"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+    x = np.fromfile(tmp_path / "x", np.float32).reshape(2, 8, 8, 1)
+    np.testing.assert_allclose(x, tiny_model.sample([1, 2]), atol=1e-5)
+
+
+@pytest.mark.parametrize("seeds", [3, [], [[1]]])
+def test_seeds_are_a_list_of_integers(tiny_model, seeds):
+    with pytest.raises(ValueError, match="list of integers"):
+        tiny_model.sample(seeds)
+
+
+def test_integers_for_images_are_refused(tiny_model):
+    with pytest.raises(TypeError, match="floats about"):
+        tiny_model.fit(random_images(8), batch_size=8, verbose=0)
+
+
 def test_config_round_trip(tiny_model):
     again = srmcmc_tf.ShortRunEBM.from_config(tiny_model.get_config())
     assert again.get_config() == tiny_model.get_config()
 
 
 def test_a_loss_of_ones_own_is_refused(tiny_model):
-    with pytest.raises(ValueError, match="own loss"):
+    with pytest.raises(ValueError, match="leave `loss` out"):
         tiny_model.compile(loss="mse")
 
 

@@ -64,6 +64,13 @@ def integers(name, low=0, high=2**31 - 1):
     return parse
 
 
+def choice(name, choices, text):
+    """A parser of one word out of several."""
+    if text not in choices:
+        raise UserError(f"--{name}={text}: must be one of {', '.join(choices)}")
+    return text
+
+
 def wants_help(argv):
     """Whether help is asked for, and the other arguments."""
     rest = [arg for arg in argv if arg not in ("--help", "-help", "-h")]

@@ -1,0 +1,184 @@
+"""bin/reconstruct: starts whose chains end at given images."""
+
+import functools
+import json
+import pathlib
+
+from srmcmc_tf.cli import app, flags
+from srmcmc_tf.errors import UserError
+
+TASKS = ("whole", "inpaint", "upscale")
+RULES = ("descent", "adam")
+_HELP = [
+    ("workdir", "RUN", "a run of bin/train"),
+    ("images", "(left out)", "a folder of images; else the left-out examples"),
+    ("n", "1000", "images at the most"),
+    ("iterations", "200", "steps of the descent"),
+    ("rule", "descent", "descent, the paper's, or adam"),
+    ("task", "whole", "whole, inpaint or upscale: what is known of an image"),
+    (
+        "mask",
+        "center",
+        "inpaint: center, left, or a PNG that is white where pixels are known",
+    ),
+    ("factor", "4", "upscale: how many times smaller the known image is"),
+    ("out", "RUN/generated", "where the files go"),
+]
+
+
+def main():
+    app.run("reconstruct", reconstruct)
+
+
+def reconstruct(argv):
+    asked, argv = flags.wants_help(argv)
+    if asked:
+        print("Reconstructs images by descent on z through the chain.\n")
+        print("\n".join(flags.line(*row) for row in _HELP))
+        return 0
+    parsers = {name: str for name, _, _ in _HELP}
+    parsers |= {
+        "n": flags.integers("n", 1, 10**6),
+        "iterations": flags.integers("iterations", 1, 10**6),
+        "factor": flags.integers("factor", 2, 64),
+        "task": functools.partial(flags.choice, "task", TASKS),
+        "rule": functools.partial(flags.choice, "rule", RULES),
+    }
+    given = flags.parse("reconstruct", argv, parsers)
+    if "workdir" not in given:
+        raise UserError("--workdir=RUN is needed: a run of bin/train")
+    n = given.get("n", [1000])[0]
+    iterations = given.get("iterations", [200])[0]
+    rule, task = given.get("rule", "descent"), given.get("task", "whole")
+    app.import_tensorflow()
+    from srmcmc_tf import data, trained
+
+    model, config = trained.load(given["workdir"])
+    images = _images(config, given.get("images"), n)
+    observe = _observe(task, given, config.image_size)
+    out = pathlib.Path(
+        given.get("out") or pathlib.Path(given["workdir"], "generated")
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    keep = sorted({round(i * iterations / 8) for i in range(9)})
+    x = data.to_float(images)
+    found = _in_batches(model, x, observe, iterations, rule, keep)
+    _report(x, observe(x), found, keep, rule, task, out)
+    return 0
+
+
+def _images(config, folder, n):
+    import dataclasses
+
+    from srmcmc_tf import data
+
+    if folder is None:
+        return data.load(config).left_out[:n]
+    config = dataclasses.replace(
+        config, dataset="folder", data_dir=folder, n_left_out=0, batch_size=1
+    )
+    return data.load(config).observed[:n]
+
+
+def _observe(task, given, size):
+    """A function from images to what is known of them."""
+    import tensorflow as tf
+
+    if task == "whole":
+        return tf.identity
+    if task == "upscale":
+        factor = given.get("factor", [4])[0]
+        if size % factor:
+            raise UserError(f"--factor={factor}: must divide {size}")
+        return lambda x: tf.nn.avg_pool2d(x, factor, factor, "VALID")
+    mask = _mask(given.get("mask", "center"), size)
+    return lambda x: x * mask
+
+
+def _mask(name, size):
+    """float32 [size, size, 1]: 1 where pixels are known."""
+    import numpy as np
+
+    from srmcmc_tf import data
+
+    mask = np.ones([size, size, 1], np.float32)
+    if name == "center":
+        mask[size // 4 : -size // 4, size // 4 : -size // 4] = 0
+    elif name == "left":
+        mask[:, : size // 2] = 0
+    else:
+        try:
+            mask = data.square(pathlib.Path(name), (size, size, 1))
+        except OSError as error:
+            raise UserError(f"--mask={name}: {error}") from None
+        mask = (mask > 127).astype(np.float32)
+    return mask
+
+
+def _in_batches(model, x, observe, iterations, rule, keep, batch=50):
+    import numpy as np
+    from tqdm import tqdm
+
+    parts = []
+    for i in tqdm(range(0, len(x), batch), unit=" batches", delay=2):
+        some = x[i : i + batch]
+        parts.append(
+            model.reconstruct(
+                some,
+                seeds=range(i, i + len(some)),
+                observe=observe,
+                iterations=iterations,
+                rule=rule,
+                keep=keep,
+            )
+        )
+    joined = [
+        np.concatenate(p, axis)
+        for p, axis in zip(zip(*parts, strict=True), (0, 0, 1, 1), strict=True)
+    ]
+    return type(parts[0])(*joined)
+
+
+def _report(x, known, found, keep, rule, task, out):
+    import numpy as np
+
+    from srmcmc_tf import plots
+
+    whole = np.mean((found.x - x) ** 2, axis=(1, 2, 3))
+    start = np.mean((found.frames[0] - x) ** 2, axis=(1, 2, 3))
+    result = {
+        "task": task,
+        "rule": rule,
+        "n": len(x),
+        "iterations": len(found.mse) - 1,
+        "range": "[-1, 1]",
+        "mse": float(whole.mean()),
+        "mse_standard_error": float(whole.std() / np.sqrt(len(x))),
+        "mse_at_start": float(start.mean()),
+        "mse_of_the_known": float(found.mse[-1].mean()),
+        "mse_in_unit_range": float(whole.mean() / 4),
+    }
+    name = "reconstruction" if task == "whole" else task
+    (out / f"{name}.json").write_text(json.dumps(result, indent=2) + "\n")
+    np.savez(
+        out / f"{name}.npz",
+        x=x,
+        reconstruction=found.x,
+        z=found.z,
+        mse=found.mse,
+    )
+    rows = np.concatenate([found.frames, np.asarray(x)[None]])[:, :8]
+    labels = [f"t={t}" for t in keep] + ["observed"]
+    if task != "whole":
+        shown = np.asarray(known)
+        factor = x.shape[1] // shown.shape[1]
+        shown = shown.repeat(factor, axis=1).repeat(factor, axis=2)[:8]
+        rows = np.concatenate([rows, shown[None]])
+        labels.append("known")
+    plots.save_table(out / f"{name}.png", rows.swapaxes(0, 1), labels)
+    print(
+        f"MSE per pixel and channel, images in [-1, 1]: {result['mse']:.4f} "
+        f"(+- {result['mse_standard_error']:.4f}, n={len(x)}; "
+        f"{result['mse_at_start']:.4f} at the start)"
+    )
+    print(f"{out / name}.png, .json, .npz")
