@@ -4,7 +4,7 @@
 
 Cost: about 3 minutes on 2 cores.
 Expect: digits of all ten classes; a logistic regression trained on the real
-ones is 0.87 sure of its guess on average, an SVC 0.82.
+ones is 0.87 sure of its guess on average, an SVC 0.81.
 Not in the paper: K and the batch are small so that it is quick, and sigma is
 large because a small K needs it.
 """

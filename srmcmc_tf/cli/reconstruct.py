@@ -90,9 +90,17 @@ def _observe(task, given, size):
         factor = given.get("factor", [4])[0]
         if size % factor:
             raise UserError(f"--factor={factor}: must divide {size}")
-        return lambda x: tf.nn.avg_pool2d(x, factor, factor, "VALID")
+        return functools.partial(_coarse, factor=factor)
     mask = _mask(given.get("mask", "center"), size)
     return lambda x: x * mask
+
+
+def _coarse(x, factor):
+    """Means of squares, at full size: the gradient keeps its scale so."""
+    import tensorflow as tf
+
+    small = tf.nn.avg_pool2d(x, factor, factor, "VALID")
+    return tf.repeat(tf.repeat(small, factor, axis=1), factor, axis=2)
 
 
 def _mask(name, size):
@@ -155,7 +163,7 @@ def _report(x, known, found, keep, rule, task, out):
         "mse": float(whole.mean()),
         "mse_standard_error": float(whole.std() / np.sqrt(len(x))),
         "mse_at_start": float(start.mean()),
-        "mse_of_the_known": float(found.mse[-1].mean()),
+        "loss_per_pixel": float(found.mse[-1].mean()),
         "mse_in_unit_range": float(whole.mean() / 4),
     }
     name = "reconstruction" if task == "whole" else task
@@ -170,10 +178,7 @@ def _report(x, known, found, keep, rule, task, out):
     rows = np.concatenate([found.frames, np.asarray(x)[None]])[:, :8]
     labels = [f"t={t}" for t in keep] + ["observed"]
     if task != "whole":
-        shown = np.asarray(known)
-        factor = x.shape[1] // shown.shape[1]
-        shown = shown.repeat(factor, axis=1).repeat(factor, axis=2)[:8]
-        rows = np.concatenate([rows, shown[None]])
+        rows = np.concatenate([rows, np.asarray(known)[None, :8]])
         labels.append("known")
     plots.save_table(out / f"{name}.png", rows.swapaxes(0, 1), labels)
     print(
