@@ -18,7 +18,7 @@ class Anneal(keras.optimizers.schedules.LearningRateSchedule):
 
     Examples:
 
-    >>> float(Anneal(0.03, after=1000, half_life=500)(1500))
+    >>> round(float(Anneal(0.03, after=1000, half_life=500)(1500)), 6)
     0.015
     """
 

@@ -1,5 +1,6 @@
 """Command lines: absl's parsing, our types and messages."""
 
+import pathlib
 import textwrap
 from itertools import zip_longest
 
@@ -32,6 +33,40 @@ def parse(verb, argv, parsers):
         raise UserError(f"{rest[0]!r}: flags look like --name=value")
     given = {n: values[n].value for n in parsers if values[n].present}
     return {name: parsers[name](text) for name, text in given.items()}
+
+
+def of_run(verb, argv, text, rows, parsers):
+    """The flags of a verb that uses a run; None where help was asked for.
+
+    Args:
+        verb: the file of bin/.
+        argv: the arguments after it.
+        text: what it does, for its help.
+        rows: (name, default, text) of its flags beside --workdir and --out.
+        parsers: as for `parse`; text is taken as it is where there is none.
+
+    Returns:
+        A dictionary of the given flags, with `workdir`.
+    """
+    asked, argv = wants_help(argv)
+    run = ("workdir", "RUN", "a run of bin/train")
+    out = ("out", "RUN/generated", "where the files go")
+    rows = [run, *rows, *([] if any(r[0] == "out" for r in rows) else [out])]
+    if asked:
+        print("\n".join([text, "", *(line(*row) for row in rows)]))
+        return None
+    given = parse(verb, argv, {**{row[0]: str for row in rows}, **parsers})
+    if "workdir" not in given:
+        raise UserError("--workdir=RUN is needed: a run of bin/train")
+    return given
+
+
+def output(given):
+    """The directory that a verb writes to, made where it is missing."""
+    path = pathlib.Path(given["workdir"], "generated")
+    path = pathlib.Path(given.get("out") or path)
+    path.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def integers(name, low=0, high=2**31 - 1):

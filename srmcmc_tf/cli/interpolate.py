@@ -1,15 +1,10 @@
 """bin/interpolate: from one seed's sample to another's."""
 
-import pathlib
-
 from srmcmc_tf.cli import app, flags
-from srmcmc_tf.errors import UserError
 
 _HELP = [
-    ("workdir", "RUN", "a run of bin/train"),
     ("pairs", "8", "rows: from seed 2i to seed 2i + 1"),
     ("columns", "9", "pictures a row, both ends included"),
-    ("out", "RUN/generated", "where the files go"),
 ]
 
 
@@ -18,20 +13,14 @@ def main():
 
 
 def interpolate(argv):
-    asked, argv = flags.wants_help(argv)
-    if asked:
-        print("Interpolates between the starts of two samples, no noise.\n")
-        print("\n".join(flags.line(*row) for row in _HELP))
-        return 0
+    text = "Interpolates between the starts of two samples, without noise."
     parsers = {
-        "workdir": str,
         "pairs": flags.integers("pairs", 1, 1000),
         "columns": flags.integers("columns", 2, 1000),
-        "out": str,
     }
-    given = flags.parse("interpolate", argv, parsers)
-    if "workdir" not in given:
-        raise UserError("--workdir=RUN is needed: a run of bin/train")
+    given = flags.of_run("interpolate", argv, text, _HELP, parsers)
+    if given is None:
+        return 0
     pairs, columns = given.get("pairs", [8])[0], given.get("columns", [9])[0]
     app.import_tensorflow()
     import numpy as np
@@ -39,10 +28,7 @@ def interpolate(argv):
     from srmcmc_tf import plots, trained
 
     model, _ = trained.load(given["workdir"])
-    out = pathlib.Path(
-        given.get("out") or pathlib.Path(given["workdir"], "generated")
-    )
-    out.mkdir(parents=True, exist_ok=True)
+    out = flags.output(given)
     seeds = np.arange(2 * pairs).reshape(pairs, 2)
     z1, z2 = model.start(seeds[:, 0]), model.start(seeds[:, 1])
     # Equal angles, so that equal steps of z: rho = cos, sqrt(1 - rho^2) = sin.

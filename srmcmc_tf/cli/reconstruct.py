@@ -10,7 +10,6 @@ from srmcmc_tf.errors import UserError
 TASKS = ("whole", "inpaint", "upscale")
 RULES = ("descent", "adam")
 _HELP = [
-    ("workdir", "RUN", "a run of bin/train"),
     ("images", "(left out)", "a folder of images; else the left-out examples"),
     ("n", "1000", "images at the most"),
     ("iterations", "200", "steps of the descent"),
@@ -22,7 +21,6 @@ _HELP = [
         "inpaint: center, left, or a PNG that is white where pixels are known",
     ),
     ("factor", "4", "upscale: how many times smaller the known image is"),
-    ("out", "RUN/generated", "where the files go"),
 ]
 
 
@@ -31,22 +29,17 @@ def main():
 
 
 def reconstruct(argv):
-    asked, argv = flags.wants_help(argv)
-    if asked:
-        print("Reconstructs images by descent on z through the chain.\n")
-        print("\n".join(flags.line(*row) for row in _HELP))
-        return 0
-    parsers = {name: str for name, _, _ in _HELP}
-    parsers |= {
+    text = "Reconstructs images by descent on z through the chain."
+    parsers = {
         "n": flags.integers("n", 1, 10**6),
         "iterations": flags.integers("iterations", 1, 10**6),
         "factor": flags.integers("factor", 2, 64),
         "task": functools.partial(flags.choice, "task", TASKS),
         "rule": functools.partial(flags.choice, "rule", RULES),
     }
-    given = flags.parse("reconstruct", argv, parsers)
-    if "workdir" not in given:
-        raise UserError("--workdir=RUN is needed: a run of bin/train")
+    given = flags.of_run("reconstruct", argv, text, _HELP, parsers)
+    if given is None:
+        return 0
     n = given.get("n", [1000])[0]
     iterations = given.get("iterations", [200])[0]
     rule, task = given.get("rule", "descent"), given.get("task", "whole")
@@ -56,10 +49,7 @@ def reconstruct(argv):
     model, config = trained.load(given["workdir"])
     images = _images(config, given.get("images"), n)
     observe = _observe(task, given, config.image_size)
-    out = pathlib.Path(
-        given.get("out") or pathlib.Path(given["workdir"], "generated")
-    )
-    out.mkdir(parents=True, exist_ok=True)
+    out = flags.output(given)
     keep = sorted({round(i * iterations / 8) for i in range(9)})
     x = data.to_float(images)
     found = _in_batches(model, x, observe, iterations, rule, keep)

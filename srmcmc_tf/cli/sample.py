@@ -1,19 +1,15 @@
 """bin/sample: seeds to pictures and arrays."""
 
-import pathlib
-
 from srmcmc_tf import config
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.errors import UserError
 
 _HELP = [
-    ("workdir", "RUN", "a run of bin/train"),
     ("seeds", "0-63", "the samples' names: 5, 0-63, 1,2,7-9"),
     ("K", "(the run's)", "steps; several, as 0,20,...,200, make a table"),
     ("deterministic", "false", "no noise in the chain"),
     ("trace", "false", "also draw the chains at steps 0, 10, ..., K"),
     ("singles", "false", "also write each sample as a PNG of its own"),
-    ("out", "RUN/generated", "where the files go"),
 ]
 
 
@@ -22,30 +18,22 @@ def main():
 
 
 def sample(argv):
-    asked, argv = flags.wants_help(argv)
-    if asked:
-        print("Draws samples of a run. The same seed is the same sample.\n")
-        print("\n".join(flags.line(*row) for row in _HELP))
-        return 0
+    text = "Draws samples of a run. The same seed is the same sample."
     parsers = {
-        "workdir": str,
         "seeds": flags.integers("seeds"),
         "K": flags.integers("K", high=config.FIELDS["K"].metadata["high"]),
         "deterministic": bool,
         "trace": bool,
         "singles": bool,
-        "out": str,
     }
-    given = flags.parse("sample", argv, parsers)
-    if "workdir" not in given:
-        raise UserError("--workdir=RUN is needed: a run of bin/train")
+    given = flags.of_run("sample", argv, text, _HELP, parsers)
+    if given is None:
+        return 0
     app.import_tensorflow()
     from srmcmc_tf import trained
 
-    workdir = given["workdir"]
-    model, _ = trained.load(workdir)
-    out = pathlib.Path(given.get("out") or pathlib.Path(workdir, "generated"))
-    out.mkdir(parents=True, exist_ok=True)
+    model, _ = trained.load(given["workdir"])
+    out = flags.output(given)
     seeds = given.get("seeds", list(range(64)))
     noise = 0.0 if given.get("deterministic") else model.noise
     steps = given.get("K", [model.K])

@@ -1,0 +1,13 @@
+import doctest
+import importlib
+
+import pytest
+
+import srmcmc_tf
+
+
+@pytest.mark.parametrize("name", ["config", "energy", "model", "schedule"])
+def test_examples_in_docstrings_hold(name):
+    module = importlib.import_module(f"srmcmc_tf.{name}")
+    result = doctest.testmod(module, extraglobs={"srmcmc_tf": srmcmc_tf})
+    assert result.attempted > 0 and result.failed == 0
