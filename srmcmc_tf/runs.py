@@ -34,6 +34,14 @@ def stored(workdir):
         raise UserError(f"{path} is not a config of srmcmc_tf") from None
 
 
+def require(workdir):
+    """The config of a run; `UserError` where there is none."""
+    there = stored(workdir)
+    if there is None:
+        raise UserError(f"{workdir} is no run: bin/train makes one")
+    return there[0]
+
+
 def settle(workdir, flags):
     """The config of a new run, or that of the run which is there already.
 

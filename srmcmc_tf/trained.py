@@ -17,10 +17,7 @@ def load(workdir):
         A `ShortRunEBM` and a `Config`; `UserError` where there is no run, or
         none with a checkpoint. A run that is not finished is told of.
     """
-    stored = runs.stored(workdir)
-    if stored is None:
-        raise UserError(f"{workdir} is no run: bin/train makes one")
-    config, _ = stored
+    config = runs.require(workdir)
     model = train.build(config)
     if checkpoints.recover(pathlib.Path(workdir, "checkpoints"), model) is None:
         raise UserError(

@@ -6,6 +6,7 @@ from itertools import zip_longest
 
 from absl import flags
 
+from srmcmc_tf import runs
 from srmcmc_tf.errors import UserError
 
 
@@ -58,6 +59,7 @@ def of_run(verb, argv, text, rows, parsers):
     given = parse(verb, argv, {**{row[0]: str for row in rows}, **parsers})
     if "workdir" not in given:
         raise UserError("--workdir=RUN is needed: a run of bin/train")
+    runs.require(given["workdir"])  # before the seconds TensorFlow takes
     return given
 
 
