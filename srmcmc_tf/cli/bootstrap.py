@@ -66,9 +66,10 @@ def _install():
         try:
             if fresh:
                 _call(sys._base_executable, "-m", "venv", str(VENV))
-            pip = ["-m", "pip", "install", "--quiet"]
-            pip += ["--disable-pip-version-check", "--editable"]
-            _call(str(VENV / "bin" / "python"), *pip, f"{ROOT}[test]")
+            pip = [str(VENV / "bin" / "python"), "-m", "pip", "install"]
+            pip += ["--quiet", "--disable-pip-version-check"]
+            _call(*pip, "--upgrade", "pip")  # Python 3.10's own resolves badly
+            _call(*pip, "--editable", f"{ROOT}[test]")
         except BaseException:
             if fresh:
                 shutil.rmtree(VENV, ignore_errors=True)
