@@ -38,7 +38,7 @@ def save_grid(path, x, columns=None, width=512):
     """Writes a grid as a PNG, enlarged by a whole factor to about `width`."""
     picture = grid(x, columns)
     factor = max(1, width // picture.shape[1])
-    picture = picture.repeat(factor, axis=0).repeat(factor, axis=1)
+    picture = _enlarge(picture, factor)
     buffer = io.BytesIO()
     Image.fromarray(picture.squeeze()).save(buffer, "PNG")
     temporary = f"{path}.tmp"
@@ -53,7 +53,7 @@ def save_table(path, x, labels, cell=48):
     x = x[..., :1].repeat(3, -1) if x.shape[-1] == 1 else x
     factor = max(1, -(-cell // x.shape[2]))
     picture = grid(x.reshape(-1, *x.shape[2:]), columns)
-    picture = picture.repeat(factor, axis=0).repeat(factor, axis=1)
+    picture = _enlarge(picture, factor)
     canvas = Image.new(
         "RGB", (picture.shape[1], picture.shape[0] + 36), "white"
     )
@@ -71,12 +71,13 @@ def save_animation(path, frames, width=512, milliseconds=150):
     pictures = [grid(frame) for frame in frames]
     factor = max(1, width // pictures[0].shape[1])
     first, *rest = [
-        Image.fromarray(
-            p.repeat(factor, axis=0).repeat(factor, axis=1).squeeze()
-        )
-        for p in pictures
+        Image.fromarray(_enlarge(p, factor).squeeze()) for p in pictures
     ]
     durations = [milliseconds] * len(rest) + [10 * milliseconds]
     first.save(
         path, save_all=True, append_images=rest, duration=durations, loop=0
     )
+
+
+def _enlarge(picture, factor):
+    return picture.repeat(factor, axis=0).repeat(factor, axis=1)
