@@ -1,0 +1,1 @@
+"""What bin/benchmark measures: a module a question, a function a table."""
