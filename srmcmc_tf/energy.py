@@ -1,5 +1,7 @@
 """The networks f(x) of the paper: higher f is more likely."""
 
+import itertools
+
 import keras
 import numpy as np
 from keras import layers
@@ -34,11 +36,8 @@ def convnet(image_size, channels=3, *, n_f=64, seed=0, dtype="float32"):
         raise ValueError(
             f"image_size must be a power of two from 8 up, not {image_size}"
         )
-    strided = image_size.bit_length() - 3
-    widths = [n_f * min(2**i, 8) for i in range(strided + 1)]
-
     x = inputs = keras.Input((image_size, image_size, channels))
-    for i, width in enumerate(widths):
+    for i, width in enumerate(_widths(image_size, n_f)):
         size, stride = (3, 1) if i == 0 else (4, 2)
         x = _conv(
             x, width, size, stride, "same", f"conv_{i}", 100 * seed + i, dtype
@@ -49,6 +48,25 @@ def convnet(image_size, channels=3, *, n_f=64, seed=0, dtype="float32"):
     # float32 whatever the policy: differences of f are small beside f.
     outputs = layers.Flatten(dtype="float32", name="f")(x)
     return keras.Model(inputs, outputs, name="energy")
+
+
+def flop(image_size, channels, n_f):
+    """Floating-point operations of `convnet`'s convolutions for one image.
+
+    A step of the chain takes about twice as many, because f' takes as many as
+    f; and the weights' gradient once more.
+    """
+    widths = [channels, *_widths(image_size, n_f)]
+    total = 2 * 4 * 4 * widths[-1]
+    for i, (inside, outside) in enumerate(itertools.pairwise(widths)):
+        side, size = (image_size, 3) if i == 0 else (image_size >> i, 4)
+        total += 2 * side * side * size * size * inside * outside
+    return total
+
+
+def _widths(image_size, n_f):
+    """Feature maps of all convolutions but the last."""
+    return [n_f * min(2**i, 8) for i in range(image_size.bit_length() - 2)]
 
 
 def _conv(x, filters, size, stride, padding, name, seed, dtype):

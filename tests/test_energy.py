@@ -76,3 +76,16 @@ def test_mixed_precision_keeps_input_gradient_and_output_float32():
 def test_other_sizes_are_refused(size):
     with pytest.raises(ValueError, match="power of two"):
         energy.convnet(size)
+
+
+def test_flop_counts_each_multiplication_and_addition_of_the_convolutions():
+    network = energy.convnet(16, 3, n_f=4)
+    expected = sum(
+        2
+        * layer.output.shape[1]
+        * layer.output.shape[2]
+        * layer.kernel.numpy().size
+        for layer in network.layers
+        if layer.name.startswith("conv")
+    )
+    assert energy.flop(16, 3, 4) == expected

@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from srmcmc_tf import data, rng
+from srmcmc_tf import data, energy, rng
 from srmcmc_tf.benchmarks import common
 
 
@@ -61,7 +61,7 @@ def rate():
             multiply().numpy()
 
     ratios = common.rounds(8, 10, matmul, lambda K: chain(64, K))
-    flop = 2 * n**3, 2 * _flop(32, 3, n_f, 64)
+    flop = 2 * n**3, 2 * 64 * energy.flop(32, 3, n_f)
     speeds = [f / s / 1e9 for f, s in zip(flop, ratios.seconds, strict=True)]
     share = flop[1] / flop[0] / ratios.over_first[1]
     print(
@@ -141,13 +141,3 @@ def _chain(model):
         model._run_chain(z, seed, K, model.noise).x.numpy()
 
     return run
-
-
-def _flop(size, channels, n_f, batch):
-    """Floating-point operations of the convolutions of one evaluation of f."""
-    total = 0
-    for layer in common.model(size, channels, n_f, 1).energy.layers:
-        if layer.name.startswith("conv"):
-            out = layer.output.shape
-            total += out[1] * out[2] * layer.kernel.shape.num_elements()
-    return 2 * total * batch
