@@ -9,8 +9,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def main():
-    if not importlib.util.find_spec("pytest"):
-        sys.exit("test: error: no pytest here; pip install pytest")
+    if not importlib.util.find_spec("xdist"):
+        sys.exit("test: error: no pytest here; pip install '.[test]'")
     os.chdir(ROOT)
     args = [sys.executable, "-m", "pytest", *sys.argv[1:]]
     os.execv(sys.executable, args)
