@@ -1,4 +1,6 @@
 import io
+import struct
+import zlib
 
 import lmdb
 import numpy as np
@@ -130,6 +132,43 @@ def test_a_broken_file_is_named_counted_and_skipped(tmp_path, capsys):
     assert sum(map(len, images)) == 199
     out = capsys.readouterr().out
     assert "broken.jpg" in out and "1 of 200" in out
+
+
+def hollow_png(width, height):
+    """A PNG that claims a size and has few pixels."""
+
+    def chunk(kind, content):
+        crc = struct.pack(">I", zlib.crc32(kind + content))
+        return struct.pack(">I", len(content)) + kind + content + crc
+
+    size = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    pixels = chunk(b"IDAT", zlib.compress(bytes(1000)))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + pixels
+
+
+def test_no_broken_file_gets_through_and_none_stops_the_reading(
+    tmp_path, capsys
+):
+    write_images(tmp_path, random_images(590))
+    whole = io.BytesIO()
+    Image.fromarray(random_images(1, 64, 3)[0]).save(whole, "JPEG")
+    broken = {
+        "random.jpg": np.random.default_rng(0).bytes(5000),
+        "cut.jpg": whole.getvalue()[:-400],
+        "cut.png": (tmp_path / "0000.png").read_bytes()[:60],
+        "no_pixels.png": hollow_png(0, 0),
+        "huge.png": hollow_png(60_000, 60_000),
+    }
+    for name, content in broken.items():
+        (tmp_path / name).write_bytes(content)
+    # Not broken, only of other kinds: they are converted.
+    for mode in ("RGBA", "CMYK", "P", "I;16", "1"):
+        suffix = "tif" if mode == "CMYK" else "png"
+        Image.new(mode, (9, 7)).save(tmp_path / f"{len(mode)}_{mode}.{suffix}")
+    images = data.load(folder_config(tmp_path))
+    assert sum(map(len, images)) == 595
+    out = capsys.readouterr().out
+    assert all(name in out for name in broken) and "5 of 600" in out
 
 
 @pytest.mark.parametrize("content", [b"", b"text", None])

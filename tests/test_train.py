@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random
 import re
 import resource
 import signal
@@ -97,6 +98,23 @@ def test_a_run_killed_three_times_ends_in_the_same_bits(whole, tmp_path):
     code, out, err = run(f"--workdir={workdir}")
     assert code == 0 and "going on from update" in out, err
     assert_same_run(whole[0], workdir)
+
+
+@pytest.mark.slow
+def test_a_run_killed_25_times_at_random_ends_in_the_same_bits(tmp_path):
+    settings = flags(updates=400, checkpoint_every=3, sample_every=50)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert run(f"--workdir={whole}", *settings)[0] == 0
+    moments = random.Random(0)
+    for _ in range(25):
+        process = start(f"--workdir={killed}", *settings)
+        # Anywhere: in the imports, the first trace, an update, a checkpoint.
+        time.sleep(moments.uniform(2, 14))
+        process.kill()
+        finish(process)
+    code, _, err = run(f"--workdir={killed}", *settings)
+    assert code == 0, err
+    assert_same_run(whole, killed)
 
 
 def test_a_kill_while_a_checkpoint_is_written_loses_nothing(whole, tmp_path):
