@@ -19,6 +19,7 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 _PUBLIC = {
     "ShortRunEBM": "model",
     "Config": "config",
+    "baselines": None,
     "callbacks": None,
     "checkpoints": None,
     "data": None,

@@ -104,7 +104,9 @@ class Pictures(_Callback):
             str(self.workdir / "tensorboard")
         )
         if not int(self.model.optimizer.iterations):
-            self._show("starts", self.model.start(range(self.n)), 0)
+            starts = self.model.start(range(self.n))
+            if starts.shape[1:] == self.model.image_shape:
+                self._show("starts", starts, 0)
             if self.data is not None:
                 self._show("data", self.data[: self.n] / 127.5 - 1.0, 0)
 

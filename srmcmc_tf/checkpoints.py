@@ -33,7 +33,8 @@ def save(directory, model):
 
     Args:
         directory: the run's `checkpoints` directory.
-        model: a compiled `keras.Model`.
+        model: a compiled model whose `checkpoint_items()` are networks and
+            optimizers by name; `model.optimizer` counts the updates.
 
     Returns:
         `Saved`.
@@ -69,7 +70,6 @@ def latest(directory):
 def restore(path, model):
     """Puts the state at `path` into a compiled model; returns its update."""
     try:
-        model.optimizer.build(model.trainable_variables)
         _state(model).read(str(pathlib.Path(path) / "state")).assert_consumed()
     except Exception as error:  # a damaged file raises all kinds of them
         reason = (str(error).strip() or repr(error)).splitlines()[0]
@@ -105,7 +105,7 @@ def discard_after(directory, update):
 
 
 def _state(model):
-    return tf.train.Checkpoint(energy=model.energy, optimizer=model.optimizer)
+    return tf.train.Checkpoint(**model.checkpoint_items())
 
 
 def _all(directory):
@@ -116,11 +116,12 @@ def _all(directory):
 
 
 def _check_finite(model, update):
-    for variable in model.energy.variables + model.optimizer.variables:
-        if not np.isfinite(variable.numpy()).all():
-            raise NonFiniteError(
-                f"update {update}: {variable.path} is not finite"
-            )
+    for item in model.checkpoint_items().values():
+        for variable in item.variables:
+            if not np.isfinite(variable.numpy()).all():
+                raise NonFiniteError(
+                    f"update {update}: {variable.path} is not finite"
+                )
 
 
 def _to_disk(path):

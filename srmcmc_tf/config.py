@@ -5,6 +5,7 @@ import difflib
 import importlib.util
 import pathlib
 
+from srmcmc_tf import baselines
 from srmcmc_tf.errors import UserError
 
 DATASETS = (
@@ -55,6 +56,12 @@ class Config:
         10**6,
     )
 
+    model: str = _setting(
+        "ebm",
+        "model",
+        "short-run MCMC, or one of the paper's baselines",
+        choices=("ebm", "vae", "dcgan"),
+    )
     n_f: int = _setting(64, "model", "feature maps of the first layer", 1, 4096)
     K: int = _setting(100, "model", "Langevin steps of a chain", 1, 100_000)
     step_size: float = _setting(
@@ -129,15 +136,18 @@ class Config:
 FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 
 
-def load(name):
-    """The `Config` of a data set, from `configs/NAME.py`.
+def load(name, model="ebm"):
+    """The `Config` of a data set, from `configs/NAME.py`, for a model.
+
+    A baseline changes it as `baselines.DEFAULTS` says.
 
     Examples:
 
     >>> load("cifar10").K
     100
     """
-    return _module(name).config
+    changes = baselines.DEFAULTS.get(model, {})
+    return dataclasses.replace(_module(name).config, model=model, **changes)
 
 
 def describe(name):

@@ -32,12 +32,8 @@ def convnet(image_size, channels=3, *, n_f=64, seed=0, dtype="float32"):
     >>> convnet(32, 3, n_f=64).count_params()
     2763393
     """
-    if image_size < 8 or image_size & (image_size - 1):
-        raise ValueError(
-            f"image_size must be a power of two from 8 up, not {image_size}"
-        )
     x = inputs = keras.Input((image_size, image_size, channels))
-    for i, width in enumerate(_widths(image_size, n_f)):
+    for i, width in enumerate(widths(image_size, n_f)):
         size, stride = (3, 1) if i == 0 else (4, 2)
         x = _conv(
             x, width, size, stride, "same", f"conv_{i}", 100 * seed + i, dtype
@@ -56,17 +52,22 @@ def flop(image_size, channels, n_f):
     A step of the chain takes about twice as many, because f' takes as many as
     f; and the weights' gradient once more.
     """
-    widths = [channels, *_widths(image_size, n_f)]
-    total = 2 * 4 * 4 * widths[-1]
-    for i, (inside, outside) in enumerate(itertools.pairwise(widths)):
+    maps = [channels, *widths(image_size, n_f)]
+    total = 2 * 4 * 4 * maps[-1]
+    for i, (inside, outside) in enumerate(itertools.pairwise(maps)):
         side, size = (image_size, 3) if i == 0 else (image_size >> i, 4)
         total += 2 * side * side * size * size * inside * outside
     return total
 
 
-def _widths(image_size, n_f):
-    """Feature maps of all convolutions but the last."""
-    return [n_f * min(2**i, 8) for i in range(image_size.bit_length() - 2)]
+def widths(image_size, n_f):
+    """Feature maps at full size, at half of it, and so on down to 4x4."""
+    if image_size < 8 or image_size & (image_size - 1):
+        raise ValueError(
+            f"image_size must be a power of two from 8 up, not {image_size}"
+        )
+    strided = image_size.bit_length() - 3
+    return [n_f * min(2**i, 8) for i in range(strided + 1)]
 
 
 def _conv(x, filters, size, stride, padding, name, seed, dtype):

@@ -67,10 +67,11 @@ class ShortRunEBM(keras.Model):
                 raise ValueError(f"ShortRunEBM has its own; leave `{name}` out")
         self._compile_chain(jit_compile)
         super().compile(optimizer or adam(), jit_compile=False, **kwargs)
+        self.optimizer.build(self.trainable_variables)
 
     def train_step(self, data):
         """One update of Algorithm 1; returns its quantities by name."""
-        x = _images(data)
+        x = images_of(data)
         chain = self._fresh_chain(x, rng.TRAIN, self.optimizer.iterations)
         with tf.GradientTape() as tape:
             logs = self._compare(x, chain)
@@ -83,12 +84,12 @@ class ShortRunEBM(keras.Model):
 
     def test_step(self, data):
         """The quantities of an update on other data, without the update."""
-        x = _images(data)
+        x = images_of(data)
         return self._compare(x, self._fresh_chain(x, rng.TEST, 0))
 
     def start(self, seeds):
         """The starts z of the chains that `seeds` name, uniform in [-1, 1)."""
-        seeds = rng.fold(_seeds(seeds), rng.START)
+        seeds = rng.fold(rng.seeds_of(seeds), rng.START)
         return rng.uniform([len(seeds), *self.energy.input_shape[1:]], seeds)
 
     def sample(self, seeds, *, K=None, noise=None):
@@ -117,7 +118,7 @@ class ShortRunEBM(keras.Model):
             float32 [n, s, h, w, c], not clipped.
         """
         noise = self.noise if noise is None else noise
-        chain_seeds = rng.fold(_seeds(seeds), rng.CHAIN)
+        chain_seeds = rng.fold(rng.seeds_of(seeds), rng.CHAIN)
         x, done, seen = self.start(seeds), 0, []
         for step in steps:
             x = self._run_chain(x, chain_seeds, step - done, noise, done).x
@@ -192,6 +193,15 @@ class ShortRunEBM(keras.Model):
             keep=keep,
         )
 
+    @property
+    def image_shape(self):
+        """(h, w, c) of a sample."""
+        return self.energy.input_shape[1:]
+
+    def checkpoint_items(self):
+        """What an update changes, by the names it has in a checkpoint."""
+        return {"energy": self.energy, "optimizer": self.optimizer}
+
     def get_config(self):
         return {
             **super().get_config(),
@@ -213,7 +223,6 @@ class ShortRunEBM(keras.Model):
 
     def compile_from_config(self, config):
         self.compile(**keras.saving.deserialize_keras_object(config))
-        self.optimizer.build(self.trainable_variables)
 
     def _compile_chain(self, jit_compile):
         self._jit_chain = jit_compile
@@ -269,7 +278,7 @@ class ShortRunEBM(keras.Model):
         }
 
 
-def _images(data):
+def images_of(data):
     """The images of a batch, which may come with labels."""
     x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
     if not x.dtype.is_floating:
@@ -278,13 +287,6 @@ def _images(data):
             "srmcmc_tf.data.batches makes them of uint8"
         )
     return tf.cast(x, tf.float32)
-
-
-def _seeds(seeds):
-    seeds = rng.seed_of(seeds)
-    if seeds.shape.rank != 2 or not len(seeds):
-        raise ValueError("seeds must be a list of integers, as range(64)")
-    return seeds
 
 
 def adam(learning_rate=1e-4):

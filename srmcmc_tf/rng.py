@@ -18,10 +18,19 @@ def seed_of(number):
     return tf.bitcast(number, tf.int32)
 
 
+def seeds_of(numbers):
+    """The seeds [n, 2] of a list of integers, and of nothing else."""
+    seeds = seed_of(numbers)
+    if seeds.shape.rank != 2 or not len(seeds):
+        raise ValueError("seeds must be a list of integers, as range(64)")
+    return seeds
+
+
 def fold(seed, *values):
     """Mixes integers into a seed [2], or into each row of [n, 2]."""
     if seed.shape.rank == 2:
-        return tf.map_fn(lambda row: fold(row, *values), seed)
+        values = [tf.cast(value, tf.int32) for value in values]
+        return _like(seed, _fold_rows(seed, values))
     for value in values:
         seed = tf.random.fold_in(seed, tf.cast(value, tf.int32), alg="philox")
     return seed
@@ -40,8 +49,25 @@ def normal(shape, seed):
 def _draw(draw, shape, seed, **kwargs):
     if seed.shape.rank == 1:
         return draw(shape, seed, alg="philox", **kwargs)
+    return _like(seed, _draw_rows(draw, shape[1:], seed, **kwargs))
+
+
+# Compiled: row by row, outside a graph, 64 seeds would take a second.
+@tf.function(reduce_retracing=True)
+def _fold_rows(seeds, values):
+    return tf.map_fn(lambda row: fold(row, *values), seeds)
+
+
+@tf.function(reduce_retracing=True)
+def _draw_rows(draw, shape, seeds, **kwargs):
     return tf.map_fn(
-        lambda row: draw(shape[1:], row, alg="philox", **kwargs),
-        seed,
+        lambda row: draw(shape, row, alg="philox", **kwargs),
+        seeds,
         fn_output_signature=tf.float32,
     )
+
+
+def _like(seeds, rows):
+    """`rows`, known to be as many as `seeds`."""
+    rows.set_shape(seeds.shape[:1].concatenate(rows.shape[1:]))
+    return rows

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 
+from srmcmc_tf import baselines
 from srmcmc_tf import config as configs
 from srmcmc_tf.errors import UserError
 
@@ -55,7 +56,9 @@ def settle(workdir, flags):
     check_ours(workdir)
     there = stored(workdir)
     if there is None:
-        base = configs.load(flags.get("dataset", "digits"))
+        model = flags.get("model", "ebm")
+        baselines.check_flags(model, flags)
+        base = configs.load(flags.get("dataset", "digits"), model)
         return dataclasses.replace(base, **flags)
     _check_same(workdir, there[0], flags)
     return dataclasses.replace(there[0], **flags)

@@ -10,17 +10,18 @@ import numpy as np
 from tqdm import tqdm
 
 
-def write(path, draw, seeds, shape, request, batch=64):
+def write(path, draw, seeds, shape, request, batch=64, z_shape=None):
     """Fills `samples.npz` batch by batch; goes on where it was interrupted.
 
     Args:
-        path: the npz to write: `x` and `z`, float32 [n, *shape], and `seeds`.
-        draw: seeds [b] to a pair x, z of arrays [b, *shape].
+        path: the npz to write: `x`, float32 [n, *shape], `z` and `seeds`.
+        draw: seeds [b] to a pair x, z of arrays of b rows.
         seeds: integers [n].
         shape: shape of one sample.
         request: a dictionary that names what is drawn; a part that was left by
             another request is thrown away.
         batch: samples at once.
+        z_shape: shape of one z, by default that of a sample.
     """
     path = pathlib.Path(path)
     name = json.dumps([request, seeds]).encode()
@@ -29,8 +30,11 @@ def write(path, draw, seeds, shape, request, batch=64):
         if other != part:
             shutil.rmtree(other)
     part.mkdir(parents=True, exist_ok=True)
-    full = (len(seeds), *shape)
-    arrays = [_open(part / f"{n}.npy", full) for n in ("x", "z")]
+    shapes = {"x": shape, "z": shape if z_shape is None else z_shape}
+    arrays = [
+        _open(part / f"{name}.npy", (len(seeds), *one))
+        for name, one in shapes.items()
+    ]
     progress = part / "done"
     done = int(progress.read_text() or 0) if progress.exists() else 0
     bar = tqdm(total=len(seeds), initial=done, unit=" samples", delay=2)

@@ -9,14 +9,17 @@ What is restored when a run goes on, and from where:
 """
 
 import dataclasses
+import math
 import os
 import sys
 import time
 
+import keras
 import tensorflow as tf
 from tensorboard.plugins.hparams import api as hparams
 
 from srmcmc_tf import (
+    baselines,
     callbacks,
     checkpoints,
     data,
@@ -50,6 +53,7 @@ def train(config, workdir):
         )
         runs.save(workdir, config, data.digest(images.observed))
         model = build(config)
+        print(f"{config.model}: {_weights(model)}")
         newest = checkpoints.recover(workdir / "checkpoints", model)
         start = int(model.optimizer.iterations)
         if newest:
@@ -62,6 +66,15 @@ def train(config, workdir):
 
 def build(config):
     """The compiled model of a config, with its initial weights."""
+    rate = schedule.Anneal(
+        config.learning_rate,
+        after=config.anneal_after,
+        half_life=config.learning_rate_half_life,
+    )
+    if config.model != "ebm":
+        model = baselines.build(config)
+        model.compile(model.adam(rate))
+        return model
     network = energy.convnet(
         config.image_size,
         config.channels,
@@ -75,11 +88,6 @@ def build(config):
         step_size=config.step_size,
         noise=config.noise,
         seed=config.seed,
-    )
-    rate = schedule.Anneal(
-        config.learning_rate,
-        after=config.anneal_after,
-        half_life=config.learning_rate_half_life,
     )
     jit_compile = {"auto": "auto", "true": True, "false": False}
     model.compile(adam(rate), jit_compile=jit_compile[config.jit_compile])
@@ -126,10 +134,11 @@ def _fit(model, config, workdir, images, start):
             )
     except NonFiniteError as error:
         newest = checkpoints.latest(workdir / "checkpoints")
+        larger = "a larger --sigma or --K, or " if config.model == "ebm" else ""
         raise NonFiniteError(
             f"{error}: the training diverged. The last good checkpoint is "
-            f"{newest or 'none'}; try a larger --sigma or --K, or a smaller "
-            "--learning_rate, in another --workdir"
+            f"{newest or 'none'}; try {larger}a smaller --learning_rate, in "
+            "another --workdir"
         ) from None
     except tf.errors.ResourceExhaustedError:
         raise UserError(
@@ -151,6 +160,17 @@ def _describe(workdir, config):
         tf.summary.text("config", f"| setting | value |\n|---|---|\n{table}")
         hparams.hparams(values, trial_id=workdir.name)
     writer.close()
+
+
+def _weights(model):
+    """How many weights are learned, in all and in each network."""
+    networks = {
+        name: sum(math.prod(w.shape) for w in item.trainable_variables)
+        for name, item in model.checkpoint_items().items()
+        if isinstance(item, keras.Model)
+    }
+    each = ", ".join(f"{name} {n:,}" for name, n in networks.items())
+    return f"{sum(networks.values()):,} weights ({each})"
 
 
 def _number(path):

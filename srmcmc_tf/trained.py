@@ -14,7 +14,7 @@ def load(workdir):
         workdir: a run directory.
 
     Returns:
-        A `ShortRunEBM` and a `Config`; `UserError` where there is no run, or
+        The run's model and its `Config`; `UserError` where there is no run, or
         none with a checkpoint. A run that is not finished is told of.
     """
     config = runs.require(workdir)

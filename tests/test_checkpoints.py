@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import tensorflow as tf
 from conftest import random_images
 
 import srmcmc_tf
@@ -95,3 +96,15 @@ def test_a_damaged_one_is_passed_over_for_the_one_before(
     assert "000002" in capsys.readouterr().err
     checkpoints.discard_after(tmp_path, 1)
     assert checkpoints.latest(tmp_path).name == "000001"
+
+
+def test_checkpoints_keep_their_names(tiny_model, tmp_path):
+    """Those of older versions can be read."""
+    fit(tiny_model, 2)
+    tf.train.Checkpoint(
+        energy=tiny_model.energy, optimizer=tiny_model.optimizer
+    ).write(str(tmp_path / "state"))
+    other = fresh()
+    assert checkpoints.restore(tmp_path, other) == 2
+    for a, b in zip(tiny_model.weights, other.weights, strict=True):
+        np.testing.assert_array_equal(a, b)

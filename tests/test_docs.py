@@ -5,8 +5,17 @@ import pytest
 
 import srmcmc_tf
 
+NAMES = [
+    "baselines.dcgan",
+    "baselines.vae",
+    "config",
+    "energy",
+    "model",
+    "schedule",
+]
 
-@pytest.mark.parametrize("name", ["config", "energy", "model", "schedule"])
+
+@pytest.mark.parametrize("name", NAMES)
 def test_examples_in_docstrings_hold(name):
     module = importlib.import_module(f"srmcmc_tf.{name}")
     result = doctest.testmod(module, extraglobs={"srmcmc_tf": srmcmc_tf})

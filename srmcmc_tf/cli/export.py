@@ -2,7 +2,9 @@
 
 import functools
 
+from srmcmc_tf import runs
 from srmcmc_tf.cli import app, flags
+from srmcmc_tf.errors import UserError
 
 _HELP = [
     ("format", "npz", "arrays in layer order: 00/kernel (HWIO), 00/bias, ..."),
@@ -20,6 +22,9 @@ def export(argv):
     given = flags.of_run("export", argv, text, _HELP, parsers)
     if given is None:
         return 0
+    model = runs.require(given["workdir"]).model
+    if model != "ebm":
+        raise UserError(f"{given['workdir']} is a {model}: no energy to export")
     app.import_tensorflow()
     from srmcmc_tf import energy, trained
 

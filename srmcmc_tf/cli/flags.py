@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 from absl import flags
 
-from srmcmc_tf import runs
+from srmcmc_tf import baselines, runs
 from srmcmc_tf.errors import UserError
 
 
@@ -59,7 +59,8 @@ def of_run(verb, argv, text, rows, parsers):
     given = parse(verb, argv, {**{row[0]: str for row in rows}, **parsers})
     if "workdir" not in given:
         raise UserError("--workdir=RUN is needed: a run of bin/train")
-    runs.require(given["workdir"])  # before the seconds TensorFlow takes
+    # Both before the seconds TensorFlow takes.
+    baselines.check_flags(runs.require(given["workdir"]).model, given)
     return given
 
 

@@ -9,6 +9,7 @@ from srmcmc_tf.errors import UserError
 
 TASKS = ("whole", "inpaint", "upscale")
 RULES = ("descent", "adam")
+_RULE = {"vae": "encoder", "dcgan": "langevin"}  # of models that have one
 _HELP = [
     ("images", "(left out)", "a folder of images; else the left-out examples"),
     ("n", "1000", "images at the most"),
@@ -42,7 +43,7 @@ def reconstruct(argv):
         return 0
     n = given.get("n", [1000])[0]
     iterations = given.get("iterations", [200])[0]
-    rule, task = given.get("rule", "descent"), given.get("task", "whole")
+    task = given.get("task", "whole")
     app.import_tensorflow()
     from srmcmc_tf import data, trained
 
@@ -50,9 +51,15 @@ def reconstruct(argv):
     images = _images(config, given.get("images"), n)
     observe = _observe(task, given, config.image_size)
     out = flags.output(given)
+    settings = {"iterations": iterations, "observe": observe}
+    if config.model == "ebm":
+        settings["rule"] = given.get("rule", "descent")
+    elif config.model == "vae":  # encodes and decodes, once
+        settings, iterations = {}, 0
     keep = sorted({round(i * iterations / 8) for i in range(9)})
     x = data.to_float(images)
-    found = _in_batches(model, x, observe, iterations, rule, keep)
+    found = _in_batches(model, x, {**settings, "keep": keep})
+    rule = settings.get("rule", _RULE.get(config.model))
     _report(x, observe(x), found, keep, rule, task, out)
     return 0
 
@@ -113,23 +120,15 @@ def _mask(name, size):
     return mask
 
 
-def _in_batches(model, x, observe, iterations, rule, keep, batch=50):
+def _in_batches(model, x, settings, batch=50):
     import numpy as np
     from tqdm import tqdm
 
     parts = []
     for i in tqdm(range(0, len(x), batch), unit=" batches", delay=2):
         some = x[i : i + batch]
-        parts.append(
-            model.reconstruct(
-                some,
-                seeds=range(i, i + len(some)),
-                observe=observe,
-                iterations=iterations,
-                rule=rule,
-                keep=keep,
-            )
-        )
+        seeds = range(i, i + len(some))
+        parts.append(model.reconstruct(some, seeds=seeds, **settings))
     joined = [
         np.concatenate(p, axis)
         for p, axis in zip(zip(*parts, strict=True), (0, 0, 1, 1), strict=True)
@@ -144,11 +143,12 @@ def _report(x, known, found, keep, rule, task, out):
 
     whole = np.mean((found.x - x) ** 2, axis=(1, 2, 3))
     start = np.mean((found.frames[0] - x) ** 2, axis=(1, 2, 3))
+    iterations = len(found.mse) - 1
     result = {
         "task": task,
         "rule": rule,
         "n": len(x),
-        "iterations": len(found.mse) - 1,
+        "iterations": iterations,
         "range": "[-1, 1]",
         "mse": float(whole.mean()),
         "mse_standard_error": float(whole.std() / np.sqrt(len(x))),
@@ -166,14 +166,15 @@ def _report(x, known, found, keep, rule, task, out):
         mse=found.mse,
     )
     rows = np.concatenate([found.frames, np.asarray(x)[None]])[:, :8]
-    labels = [f"t={t}" for t in keep] + ["observed"]
+    labels = [f"t={t}" for t in keep] if iterations else ["decoded"]
+    labels.append("observed")
     if task != "whole":
         rows = np.concatenate([rows, np.asarray(known)[None, :8]])
         labels.append("known")
     plots.save_table(out / f"{name}.png", rows.swapaxes(0, 1), labels)
+    begun = f"; {result['mse_at_start']:.4f} at the start" if iterations else ""
     print(
         f"MSE per pixel and channel, images in [-1, 1]: {result['mse']:.4f} "
-        f"(+- {result['mse_standard_error']:.4f}, n={len(x)}; "
-        f"{result['mse_at_start']:.4f} at the start)"
+        f"(+- {result['mse_standard_error']:.4f}, n={len(x)}{begun})"
     )
     print(f"{out / name}.png, .json, .npz")

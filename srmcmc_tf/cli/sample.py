@@ -32,23 +32,26 @@ def sample(argv):
     app.import_tensorflow()
     from srmcmc_tf import trained
 
-    model, _ = trained.load(given["workdir"])
+    model, settings = trained.load(given["workdir"])
     out = flags.output(given)
     seeds = given.get("seeds", list(range(64)))
-    noise = 0.0 if given.get("deterministic") else model.noise
-    steps = given.get("K", [model.K])
-    if len(steps) > 1:
-        _table(model, seeds, steps, noise, out)
-        return 0
-    _write(model, seeds, steps[0], noise, out)
+    chain = {}  # a baseline has none
+    if settings.model == "ebm":
+        noise = 0.0 if given.get("deterministic") else model.noise
+        steps = given.get("K", [model.K])
+        if len(steps) > 1:
+            _table(model, seeds, steps, noise, out)
+            return 0
+        chain = {"K": steps[0], "noise": noise}
+    _write(model, seeds, chain, out)
     if given.get("trace"):
-        _trace(model, seeds, steps[0], noise, out)
+        _trace(model, seeds, **chain, out=out)
     if given.get("singles"):
         _singles(seeds, out)
     return 0
 
 
-def _write(model, seeds, K, noise, out):
+def _write(model, seeds, chain, out):
     import numpy as np
 
     from srmcmc_tf import plots, samples
@@ -56,13 +59,14 @@ def _write(model, seeds, K, noise, out):
     def draw(some):
         # Always whole batches: a short one would be traced again.
         padded = some + [0] * (min(64, len(seeds)) - len(some))
-        x = model.sample(padded, K=K, noise=noise)[: len(some)]
+        x = model.sample(padded, **chain)[: len(some)]
         return x.numpy(), model.start(some).numpy()
 
     update = int(model.optimizer.iterations)
-    shape = model.energy.input_shape[1:]
-    request = {"K": K, "noise": noise, "update": update, "shape": shape}
-    samples.write(out / "samples.npz", draw, seeds, shape, request)
+    shape, z_shape = model.image_shape, model.start([0]).shape[1:]
+    request = {**chain, "update": update, "shape": shape}
+    path = out / "samples.npz"
+    samples.write(path, draw, seeds, shape, request, z_shape=z_shape)
     with np.load(out / "samples.npz") as arrays:
         shown = arrays["x"][:256]
     plots.save_grid(out / "grid.png", shown)

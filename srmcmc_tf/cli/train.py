@@ -3,7 +3,7 @@
 import functools
 import os
 
-from srmcmc_tf import config, runs
+from srmcmc_tf import baselines, config, runs
 from srmcmc_tf.cli import app, flags
 
 
@@ -15,10 +15,10 @@ def train(argv):
     asked, argv = flags.wants_help(argv)
     given = parse(argv)
     if asked:
-        print(_help(given.get("dataset", "digits")))
+        print(_help(given))
         return 0
     workdir = given.pop("workdir", None)
-    workdir = workdir or os.path.join("runs", given.get("dataset", "digits"))
+    workdir = workdir or os.path.join("runs", _run_name(given))
     settings = runs.settle(workdir, given)
     app.import_tensorflow()
     from srmcmc_tf import train
@@ -35,11 +35,19 @@ def parse(argv):
     return flags.parse("train", argv, {**parsers, "workdir": str})
 
 
-def _help(name):
-    default = config.load(name)
+def _run_name(given):
+    """The data set's, with the model's unless that is the usual one."""
+    model = given.get("model", "ebm")
+    dataset = given.get("dataset", "digits")
+    return dataset if model == "ebm" else f"{dataset}_{model}"
+
+
+def _help(given):
+    name, model = given.get("dataset", "digits"), given.get("model", "ebm")
+    default = config.load(name, model)
     lines = [
-        "Trains a short-run MCMC model. Started again in its --workdir, a run",
-        "goes on where it stopped.",
+        "Trains a short-run MCMC model, or a baseline. Started again in its",
+        "--workdir, a run goes on where it stopped.",
         "",
         "  bin/train                                   handwritten digits",
         "  bin/train --dataset=cifar10 --K=50          another data set",
@@ -49,10 +57,16 @@ def _help(name):
         "(bin/train --dataset=NAME --help shows another's).",
         "",
         "run directory:",
-        flags.line("workdir", f"runs/{name}", "where all it writes goes"),
+        flags.line(
+            "workdir",
+            f"runs/{_run_name(given)}",
+            "where all it writes goes",
+        ),
     ]
     group = None
     for field in config.FIELDS.values():
+        if field.name in baselines.REFUSED.get(model, ()):
+            continue
         if field.metadata["group"] != group:
             group = field.metadata["group"]
             lines += ["", f"{group}:"]
