@@ -50,10 +50,10 @@ def save(directory, model):
         temporary.mkdir(parents=True)
         _state(model).write(str(temporary / "state"))
         for file in temporary.iterdir():
-            _to_disk(file)
+            to_disk(file)
         shutil.rmtree(path, ignore_errors=True)  # of the same update
         os.rename(temporary, path)
-        _to_disk(directory)
+        to_disk(directory)
     except (OSError, tf.errors.OpError) as error:
         shutil.rmtree(temporary, ignore_errors=True)
         raise _not_written(path, error, latest(directory)) from None
@@ -124,7 +124,8 @@ def _check_finite(model, update):
                 )
 
 
-def _to_disk(path):
+def to_disk(path):
+    """Waits until a file, or a directory's entries, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

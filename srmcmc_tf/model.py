@@ -90,7 +90,8 @@ class ShortRunEBM(keras.Model):
     def start(self, seeds):
         """The starts z of the chains that `seeds` name, uniform in [-1, 1)."""
         seeds = rng.fold(rng.seeds_of(seeds), rng.START)
-        return rng.uniform([len(seeds), *self.energy.input_shape[1:]], seeds)
+        shape = [seeds.shape[0], *self.energy.input_shape[1:]]
+        return rng.uniform(shape, seeds)
 
     def sample(self, seeds, *, K=None, noise=None):
         """Runs one chain a seed; the seed names its start and all its noise.
@@ -147,7 +148,7 @@ class ShortRunEBM(keras.Model):
         ends = self._run_chain(
             tf.reshape(z, [-1, *z.shape[2:]]), tf.zeros([2], tf.int32), K, 0.0
         ).x
-        return tf.reshape(ends, z.shape)
+        return tf.reshape(ends, tf.shape(z))
 
     def reconstruct(
         self,
@@ -252,8 +253,8 @@ class ShortRunEBM(keras.Model):
     def _run_chain(self, x, seed, K, noise, first=0):
         # As tensors, so that another K or noise is no new trace.
         chain = self._chains[seed.shape.rank]
-        K, first = tf.constant(K, tf.int32), tf.constant(first, tf.int32)
-        return chain(x, seed, K, tf.constant(noise, tf.float32), first)
+        K, first = tf.cast(K, tf.int32), tf.cast(first, tf.int32)
+        return chain(x, seed, K, tf.cast(noise, tf.float32), first)
 
     def _fresh_chain(self, x, *draw):
         """A chain for each row of `x`, started from noise that `draw` names."""

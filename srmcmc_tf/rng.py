@@ -21,7 +21,7 @@ def seed_of(number):
 def seeds_of(numbers):
     """The seeds [n, 2] of a list of integers, and of nothing else."""
     seeds = seed_of(numbers)
-    if seeds.shape.rank != 2 or not len(seeds):
+    if seeds.shape.rank != 2 or seeds.shape[0] == 0:
         raise ValueError("seeds must be a list of integers, as range(64)")
     return seeds
 

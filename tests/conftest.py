@@ -1,5 +1,6 @@
 """What the tests share: tiny configs, private caches, real runs."""
 
+import dataclasses
 import os
 import pathlib
 import subprocess
@@ -13,6 +14,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from PIL import Image
+
+from srmcmc_tf import checkpoints, config, runs, train
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARED = pathlib.Path(os.environ.get("SRMCMC_SHARED", ROOT.parent / "shared"))
@@ -51,6 +54,25 @@ def tiny_model():
     model = srmcmc_tf.ShortRunEBM(energy, K=3)
     model.compile()
     return model
+
+
+@pytest.fixture(scope="session")
+def exported(tmp_path_factory):
+    """The run directory of a small model, exported as version 1; the model."""
+    from srmcmc_tf.cli import export
+
+    workdir = tmp_path_factory.mktemp("run")
+    settings = dataclasses.replace(config.load("digits"), **TINY)
+    runs.save(workdir, settings, "0123456789abcdef")
+    model = train.build(settings)
+    for variable in model.energy.variables:
+        variable.assign(2.0 * variable)  # so that chains move
+    model.optimizer.build(model.trainable_variables)
+    model.optimizer.iterations.assign(settings.updates)
+    checkpoints.save(workdir / "checkpoints", model)
+    (workdir / "evaluation.json").write_text('{"fid": 12.5, "n": 1000}')
+    assert export.export([f"--workdir={workdir}"]) == 0
+    return workdir, model
 
 
 def random_images(n, size=8, channels=1, seed=0):

@@ -69,7 +69,7 @@ def _install():
             pip = [str(VENV / "bin" / "python"), "-m", "pip", "install"]
             pip += ["--quiet", "--disable-pip-version-check"]
             _call(*pip, "--upgrade", "pip")  # Python 3.10's own resolves badly
-            _call(*pip, "--editable", f"{ROOT}[test]")
+            _call(*pip, "--editable", f"{ROOT}[serve,test]")
         except BaseException:
             if fresh:
                 shutil.rmtree(VENV, ignore_errors=True)

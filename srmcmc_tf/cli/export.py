@@ -1,14 +1,21 @@
-"""bin/export: the weights of a run for other programs."""
+"""bin/export: a run for other programs."""
 
 import functools
+import sys
 
 from srmcmc_tf import runs
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.errors import UserError
 
+FORMATS = ("saved_model", "npz")
 _HELP = [
-    ("format", "npz", "arrays in layer order: 00/kernel (HWIO), 00/bias, ..."),
-    ("out", "RUN/weights.npz", "the file to write"),
+    (
+        "format",
+        "saved_model",
+        "saved_model: versions 1, 2, ... for TF Serving; npz: the weights, "
+        "00/kernel (HWIO), 00/bias, ...",
+    ),
+    ("out", "RUN/export", "the versions' directory; npz: RUN/weights.npz"),
 ]
 
 
@@ -17,8 +24,8 @@ def main():
 
 
 def export(argv):
-    text = "Writes the weights of a run in a plain format."
-    parsers = {"format": functools.partial(flags.choice, "format", ("npz",))}
+    text = "Writes a run as a SavedModel to serve, or its weights as arrays."
+    parsers = {"format": functools.partial(flags.choice, "format", FORMATS)}
     given = flags.of_run("export", argv, text, _HELP, parsers)
     if given is None:
         return 0
@@ -26,10 +33,34 @@ def export(argv):
     if model != "ebm":
         raise UserError(f"{given['workdir']} is a {model}: no energy to export")
     app.import_tensorflow()
-    from srmcmc_tf import energy, trained
+    from srmcmc_tf import trained
 
-    model, _ = trained.load(given["workdir"])
+    model, config = trained.load(given["workdir"])
+    if given.get("format") == "npz":
+        _weights(model, given)
+    else:
+        _saved_model(model, config, given)
+    return 0
+
+
+def _saved_model(model, config, given):
+    from srmcmc_tf import card, export
+
+    facts = card.facts(given["workdir"], model, config)
+    out = given.get("out") or f"{given['workdir']}/export"
+    version = export.write(out, model, facts)
+    if not export.can_warm_up():
+        print(
+            "no warm-up requests were written: they need "
+            "pip install 'srmcmc_tf[serve]'",
+            file=sys.stderr,
+        )
+    print(version)
+
+
+def _weights(model, given):
+    from srmcmc_tf import energy
+
     out = given.get("out") or f"{given['workdir']}/weights.npz"
     energy.save_weights(out, model.energy)
     print(out)
-    return 0
