@@ -62,7 +62,7 @@ def exported(tmp_path_factory):
     from srmcmc_tf.cli import export
 
     workdir = tmp_path_factory.mktemp("run")
-    settings = dataclasses.replace(config.load("digits"), **TINY)
+    settings = dataclasses.replace(config.load("digits"), **{**TINY, "K": 5})
     runs.save(workdir, settings, "0123456789abcdef")
     model = train.build(settings)
     for variable in model.energy.variables:

@@ -12,11 +12,11 @@ def test_a_card_tells_data_settings_metrics_licence_and_making(exported):
         "model of digits, 8x8x1",
         "digest 0123456789abcdef",
         "CC BY 4.0",
-        "bin/train --dataset=digits --n_f=4 --K=3",
+        "bin/train --dataset=digits --n_f=4 --K=5",
         "12 updates of 12",
         "sigma 0.1",
         "- evaluation: fid 12.5, n 1000",
-        "64 images, K = 6",
+        "64 images, K = 10",
     ):
         assert part in text
     for name in signatures.SIGNATURES:

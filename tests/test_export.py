@@ -209,5 +209,5 @@ def test_the_export_is_complete_and_nothing_else(exported):
     names = {str(path) for path in files}
     assert {"saved_model.pb", "model_card.md", export.WARM_UP} <= names
     card = json.loads((base / "1" / "model_card.json").read_text())
-    assert card["limits"] == {"batch": 64, "K": 6, "iterations": 200}
+    assert card["limits"] == {"batch": 64, "K": 10, "iterations": 200}
     assert str(ROOT) not in json.dumps(card)

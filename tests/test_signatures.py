@@ -35,7 +35,7 @@ BAD = [
     ("sample", "seeds", np.zeros([2, 2], np.int64)),
     ("sample", "seeds", np.int64(2)),
     ("sample", "K", np.int32(-1)),
-    ("sample", "K", np.int32(7)),
+    ("sample", "K", np.int32(11)),
     ("sample", "K", np.int32([3])),
     ("interpolate", "seeds_1", np.zeros([0], np.int64)),
     ("interpolate", "seeds_2", np.int64([3])),
@@ -68,11 +68,6 @@ BAD = [
 
 
 @pytest.fixture(scope="module")
-def served(exported):
-    return tf.saved_model.load(str(exported[0] / "export" / "1")).signatures
-
-
-@pytest.fixture(scope="module")
 def session(exported):
     """Signatures through the loader of a server, without Python's checks."""
     path = str(exported[0] / "export" / "1")
@@ -92,12 +87,9 @@ def session(exported):
 
 
 @pytest.mark.parametrize("name, key, value", BAD)
-def test_bad_input_is_an_error_that_names_it(served, session, name, key, value):
-    inputs = {**GOOD[name], key: value}
+def test_bad_input_is_an_error_that_names_it(session, name, key, value):
     with pytest.raises(tf.errors.InvalidArgumentError, match=key):
-        served[name](**{k: tf.constant(v) for k, v in inputs.items()})
-    with pytest.raises(tf.errors.InvalidArgumentError, match=key):
-        session(name, inputs)
+        session(name, {**GOOD[name], key: value})
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -120,8 +112,7 @@ def test_a_chain_that_explodes_is_an_error_and_no_nan(monkeypatch):
         sample(tf.constant([1], tf.int64), tf.constant(3))
 
 
-def test_nothing_is_computed_before_the_check(served):
+def test_nothing_is_computed_before_the_check(session):
     """Otherwise two thousand million steps would be on their way."""
-    K = tf.constant(2**31 - 1)
     with pytest.raises(tf.errors.InvalidArgumentError, match="K must lie"):
-        served["sample"](seeds=tf.constant([1], tf.int64), K=K)
+        session("sample", {**GOOD["sample"], "K": np.int32(2**31 - 1)})
