@@ -58,7 +58,8 @@ def langevin(f, x, seed, *, K, step_size=1.0, noise=0.01, first=0):
         # into AddN, which adds in an order that depends on timing.
         x = x + step_size * f_prime
         if not deterministic:
-            x = x - noise * rng.normal(tf.shape(x), rng.fold(seed, k))
+            draw = rng.normal(tf.shape(x), rng.fold(seed, k))
+            x = x - noise * tf.ensure_shape(draw, x.shape)
     return Chain(x, total / tf.cast(tf.maximum(K, 1), tf.float32))
 
 
