@@ -30,7 +30,7 @@ def fold(seed, *values):
     """Mixes integers into a seed [2], or into each row of [n, 2]."""
     if seed.shape.rank == 2:
         values = [tf.cast(value, tf.int32) for value in values]
-        return _like(seed, _fold_rows(seed, values))
+        return _compiled(_fold_rows)(seed, values)
     for value in values:
         seed = tf.random.fold_in(seed, tf.cast(value, tf.int32), alg="philox")
     return seed
@@ -49,10 +49,15 @@ def normal(shape, seed):
 def _draw(draw, shape, seed, **kwargs):
     if seed.shape.rank == 1:
         return draw(shape, seed, alg="philox", **kwargs)
-    return _like(seed, _draw_rows(draw, shape[1:], seed, **kwargs))
+    return _compiled(_draw_rows)(draw, shape[1:], seed, **kwargs)
 
 
-# Compiled: row by row, outside a graph, 64 seeds would take a second.
+def _compiled(function):
+    """Outside a graph 64 rows take a second; inside, a graph of its own would
+    hide their shape."""
+    return function if tf.executing_eagerly() else function.python_function
+
+
 @tf.function(reduce_retracing=True)
 def _fold_rows(seeds, values):
     return tf.map_fn(lambda row: fold(row, *values), seeds)
@@ -65,9 +70,3 @@ def _draw_rows(draw, shape, seeds, **kwargs):
         seeds,
         fn_output_signature=tf.float32,
     )
-
-
-def _like(seeds, rows):
-    """`rows`, known to be as many as `seeds`."""
-    rows.set_shape(seeds.shape[:1].concatenate(rows.shape[1:]))
-    return rows
