@@ -9,8 +9,8 @@ import keras
 import tensorflow as tf
 
 import srmcmc_tf
+from srmcmc_tf import checkpoints, runs, signatures
 from srmcmc_tf import config as configs
-from srmcmc_tf import runs, signatures
 
 # As the data sets' authors state it.
 LICENCES = {
@@ -24,9 +24,10 @@ LICENCES = {
     "Chinese University of Hong Kong)",
     "lsun_bedroom": "none stated; the photographs are their owners' (F. Yu et "
     "al., LSUN, 2015)",
+    "folder": "not known here: the images were the trainer's own",
 }
 LICENCES["celeb_a_128"] = LICENCES["celeb_a"]
-# Results of other verbs, where they were run.
+# What bin/evaluate and bin/reconstruct leave.
 _RESULTS = ("evaluation.json", "reconstruction.json")
 
 
@@ -46,9 +47,7 @@ def facts(workdir, model, config):
     return {
         "dataset": config.dataset,
         "data_digest": runs.stored(workdir)[1],
-        "licence_of_the_data": LICENCES.get(
-            config.dataset, "not known: the images were the trainer's own"
-        ),
+        "licence_of_the_data": LICENCES.get(config.dataset, "not known here"),
         "image": model.energy.input_shape[1:],
         "K": model.K,
         "update": int(model.optimizer.iterations),
@@ -99,12 +98,15 @@ def _command(config):
 
 
 def _metrics(workdir):
+    """Results of other verbs; older ones are of an earlier checkpoint."""
+    newest = checkpoints.latest(workdir / "checkpoints")
+    since = newest.stat().st_mtime if newest else 0
     found = {}
     for name in _RESULTS:
-        for path in (workdir / name, workdir / "generated" / name):
-            if path.exists():
-                found[path.stem] = json.loads(path.read_text())
-                break
+        path = workdir / "generated" / name
+        if path.exists() and path.stat().st_mtime >= since:
+            result = json.loads(path.read_text())
+            found |= result.get("records", {path.stem: result})
     return found
 
 
@@ -187,8 +189,12 @@ def _signatures_text(specs):
 
 
 def _listed(values):
-    shown = {
-        name: f"{value:.4g}" if isinstance(value, float) else value
-        for name, value in values.items()
-    }
-    return ", ".join(f"{name} {value}" for name, value in shown.items())
+    return ", ".join(
+        f"{name} {_shown(value)}" for name, value in values.items()
+    )
+
+
+def _shown(value):
+    if isinstance(value, dict):
+        return f"({_listed(value)})"
+    return f"{value:.4g}" if isinstance(value, float) else value

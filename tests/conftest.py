@@ -1,6 +1,7 @@
 """What the tests share: tiny configs, private caches, real runs."""
 
 import dataclasses
+import json
 import os
 import pathlib
 import subprocess
@@ -70,7 +71,15 @@ def exported(tmp_path_factory):
     model.optimizer.build(model.trainable_variables)
     model.optimizer.iterations.assign(settings.updates)
     checkpoints.save(workdir / "checkpoints", model)
-    (workdir / "evaluation.json").write_text('{"fid": 12.5, "n": 1000}')
+    fid = {
+        "value": 12.5,
+        "n": 1000,
+        "reference": {"name": "digits", "n": 1597},
+    }
+    (workdir / "generated").mkdir()
+    (workdir / "generated" / "evaluation.json").write_text(
+        json.dumps({"identity": "", "records": {"fid": fid}})
+    )
     assert export.export([f"--workdir={workdir}"]) == 0
     return workdir, model
 

@@ -15,7 +15,9 @@ import tensorflow as tf
 from conftest import ROOT, random_images, write_images
 from werkzeug.test import Client
 
+import srmcmc_tf
 from srmcmc_tf import data, demo, plots, signatures
+from srmcmc_tf.cli import demo as verb
 from srmcmc_tf.errors import UserError
 
 CHROMIUM = [shutil.which(name) for name in ("chromium", "chromedriver")]
@@ -209,6 +211,36 @@ def test_an_export_is_found_or_its_absence_told(exported, tmp_path):
     for path in (tmp_path, tmp_path / "nothing", exported[0]):
         with pytest.raises(UserError, match="is no export"):
             demo.load(path)
+
+
+def test_a_port_that_is_taken_is_told():
+    served = demo.Served(tf.Module(), {})
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(UserError, match=f"127.0.0.1, port {port}"):
+            demo.server(served, port=port)
+
+
+@pytest.mark.parametrize(
+    "argv, message",
+    [
+        ([], "--export=DIR is needed"),
+        (["--export=x", "--port=70000"], "--port=70000"),
+        (["--exports=x"], "export"),
+        (["--export=/nowhere"], "/nowhere is no export"),
+    ],
+)
+def test_a_wrong_command_is_explained(argv, message):
+    with pytest.raises(UserError, match=message):
+        verb.demo(argv)
+
+
+def test_a_missing_package_is_told(monkeypatch):
+    monkeypatch.delitem(sys.modules, "srmcmc_tf.demo")
+    monkeypatch.delattr(srmcmc_tf, "demo")
+    monkeypatch.setitem(sys.modules, "waitress", None)
+    with pytest.raises(UserError, match=r"srmcmc_tf\[serve\]"):
+        verb.demo(["--export=x"])
 
 
 @pytest.fixture(scope="module")
