@@ -127,6 +127,22 @@ class Config:
     checkpoint_every: int = _setting(
         500, "run", "updates between two checkpoints", 1, 10**9
     )
+    evaluate_every: int = _setting(
+        0,
+        "run",
+        "updates between two evaluations, of which the best is kept; 0: none",
+        0,
+        10**9,
+    )
+    evaluate_n: int = _setting(
+        5_000, "run", "samples of an evaluation", 2, 10**9
+    )
+    inception: str = _setting(
+        "",
+        "run",
+        "weights of Inception: classify_image_graph_def.pb, its archive or an "
+        "npz; else they are downloaded",
+    )
 
     def __post_init__(self):
         for field in dataclasses.fields(self):

@@ -47,7 +47,7 @@ def load(config):
     shape = (config.image_size, config.image_size, config.channels)
     key = f"{source.identity} {shape} {n_observed} {n_left_out} v1"
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
-    cache = _cache_dir() / f"{config.dataset}-{digest}.npy"
+    cache = cache_dir() / f"{config.dataset}-{digest}.npy"
     images = _cached(cache)
     if images is None:
         images = _read(source, n, shape, config.dataset)
@@ -200,7 +200,8 @@ def _check_size(n, n_left_out, config):
         )
 
 
-def _cache_dir():
+def cache_dir():
+    """Where things that can be made or fetched again are kept."""
     base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     return pathlib.Path(base) / "srmcmc_tf"
 

@@ -16,8 +16,9 @@ from srmcmc_tf import config as configs
 from srmcmc_tf.errors import UserError
 
 FORMAT = 1
-# Where the data lie may change: their digest is compared instead.
-_FREE = ("data_dir",)
+# Where the data lie may change: their digest is compared instead. And so may
+# the place of Inception.
+_FREE = ("data_dir", "inception")
 
 
 def stored(workdir):

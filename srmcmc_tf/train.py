@@ -5,7 +5,8 @@ What is restored when a run goes on, and from where:
 2. the images, read again; their digest must be that of config.json;
 3. weights, optimizer and update number, from the newest checkpoint;
 4. the order of the data and all noise, from (seed, update): nothing is stored;
-5. metrics.jsonl, cut off after the update of that checkpoint.
+5. metrics.jsonl and evaluations.json, cut off after the update of that
+   checkpoint.
 """
 
 import dataclasses
@@ -24,6 +25,8 @@ from srmcmc_tf import (
     checkpoints,
     data,
     energy,
+    evaluate,
+    evaluating,
     precision,
     runs,
     schedule,
@@ -113,6 +116,7 @@ def dataset(config, images, start=0):
 def _fit(model, config, workdir, images, start):
     saves = callbacks.Checkpoints(workdir, every=config.checkpoint_every)
     stop = callbacks.StopOnSignal()
+    evaluation = _evaluation(model, config, workdir, images, stop)
     begin = time.perf_counter()
     try:
         if start < config.updates:
@@ -128,10 +132,14 @@ def _fit(model, config, workdir, images, start):
                         workdir, every=config.sample_every, data=images
                     ),
                     saves,
+                    *evaluation,
                     stop,
                     callbacks.Progress(config.updates, saves),
                 ],
             )
+        else:
+            for callback in evaluation:
+                callback.go_on()
     except NonFiniteError as error:
         newest = checkpoints.latest(workdir / "checkpoints")
         larger = "a larger --sigma or --K, or " if config.model == "ebm" else ""
@@ -149,6 +157,22 @@ def _fit(model, config, workdir, images, start):
     seconds = time.perf_counter() - begin
     _report(workdir, config, update, update - start, seconds, saves.saved)
     return stop.received
+
+
+def _evaluation(model, config, workdir, images, stop):
+    """The callbacks that evaluate: one, or none."""
+    if not config.evaluate_every:
+        return []
+    measure, by = evaluate.while_training(config, images)
+    callback = evaluating.Evaluate(
+        workdir,
+        measure,
+        by,
+        every=config.evaluate_every,
+        stop=lambda: stop.received is not None,
+    )
+    callback.set_model(model)
+    return [callback]
 
 
 def _describe(workdir, config):
@@ -193,6 +217,9 @@ def _report(workdir, config, update, done, seconds, saved):
     print(f"update {update:,} of {config.updates:,}")
     print(f"  pictures    {pictures[-1] if pictures else workdir / 'samples'}")
     print(f"  checkpoint  {newest}{cost}")
+    best = checkpoints.latest(workdir / "best")
+    if best:
+        print(f"  best        {best}")
     print(f"  logs        {tensorboard} --logdir={logs}")
     if update < config.updates:
         print(f"  go on with  bin/train --workdir={os.path.relpath(workdir)}")

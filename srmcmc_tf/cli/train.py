@@ -31,7 +31,8 @@ def parse(argv):
     """The settings on a command line, by name; `UserError` for a wrong one."""
     parsers = {n: functools.partial(config.parse, n) for n in config.FIELDS}
     # Absolute, so that a run can be gone on with from anywhere.
-    parsers["data_dir"] = lambda text: os.path.abspath(os.path.expanduser(text))
+    for name in ("data_dir", "inception"):
+        parsers[name] = lambda text: os.path.abspath(os.path.expanduser(text))
     return flags.parse("train", argv, {**parsers, "workdir": str})
 
 

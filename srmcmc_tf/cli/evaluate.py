@@ -1,0 +1,90 @@
+"""bin/evaluate: a run, or two sets of images, to values and a file of them."""
+
+import pathlib
+
+from srmcmc_tf import runs
+from srmcmc_tf.cli import app, flags
+from srmcmc_tf.errors import UserError
+
+METRICS = ("fid", "kid", "is", "mse")
+_HELP = [
+    ("workdir", "RUN", "a run of bin/train: its samples, against its examples"),
+    ("real", "SET", "or any images: a folder, an npz, an npz of mu and sigma"),
+    ("fake", "SET", "against these: a folder or an npz"),
+    ("n", "40000", "samples of a run, or images of --fake, at the most"),
+    ("metrics", "fid,kid,is,mse", "which; mse is of a run's left-out examples"),
+    (
+        "inception",
+        "(download)",
+        "the network's weights: classify_image_graph_def.pb, its archive, or "
+        "an npz",
+    ),
+    ("out", "RUN/generated", "where evaluation.json goes"),
+]
+
+
+def main():
+    app.run("evaluate", evaluate)
+
+
+def evaluate(argv):
+    asked, argv = flags.wants_help(argv)
+    if asked:
+        text = "Measures samples: FID, KID, inception score, reconstruction."
+        print("\n".join([text, "", *(flags.line(*row) for row in _HELP)]))
+        return 0
+    given = _parse(argv)
+    app.import_tensorflow()
+    import tensorflow as tf
+
+    tf.config.experimental.enable_op_determinism()
+    from srmcmc_tf import evaluate, trained
+
+    chosen = given.get(
+        "metrics", METRICS if "workdir" in given else METRICS[:3]
+    )
+    options = dict(chosen=chosen, path=given.get("inception", ""))
+    if "workdir" in given:
+        model, config = trained.load(given["workdir"])
+        out = flags.output(given)
+        options["n"] = given.get("n", 40_000)
+        records = evaluate.of_run(model, config, out=out, **options)
+    else:
+        out = pathlib.Path(given.get("out", "."))
+        options["n"] = given.get("n")
+        sets = given["real"], given["fake"]
+        records = evaluate.of_sets(*sets, out=out, **options)
+    return _report(records, out)
+
+
+def _parse(argv):
+    parsers = {row[0]: str for row in _HELP}
+    parsers["n"] = lambda text: flags.integers("n", 2, 10**9)(text)[0]
+    parsers["metrics"] = _metrics
+    given = flags.parse("evaluate", argv, parsers)
+    sets = {"real", "fake"} & given.keys()
+    if ("workdir" in given) == bool(sets) or len(sets) == 1:
+        raise UserError("needs --workdir=RUN, or --real=SET and --fake=SET")
+    if sets and "mse" in given.get("metrics", ()):
+        raise UserError("--metrics=mse needs --workdir: a model reconstructs")
+    if not sets:
+        runs.require(given["workdir"])  # before the seconds TensorFlow takes
+    return given
+
+
+def _metrics(text):
+    names = text.split(",")
+    for name in names:
+        flags.choice("metrics", METRICS, name)
+    return names
+
+
+def _report(found, out):
+    from srmcmc_tf.metrics import records
+
+    for name, record in found.items():
+        print(records.tell(name, record))
+    print(out / "evaluation.json")
+    if all(record["value"] is None for record in found.values()):
+        raise UserError("nothing could be measured")
+    return 0

@@ -1,0 +1,103 @@
+"""Evaluation while training: values in TensorBoard, the best one kept."""
+
+import json
+import os
+import pathlib
+import shutil
+
+import keras
+import tensorflow as tf
+from tqdm import tqdm
+
+from srmcmc_tf import checkpoints
+from srmcmc_tf.metrics import records
+
+
+class Evaluate(keras.callbacks.Callback):
+    """Measures the model every so many updates and keeps the best.
+
+    RUN/evaluations.json has the records of each evaluated update, RUN/best
+    the checkpoint of the one with the lowest value. A run that goes on takes
+    up the evaluation that it stopped in, and ends with the same of both.
+
+    Args:
+        workdir: the run directory.
+        measure: (model, stop) to records by name, or None where `stop()` was
+            true; see `evaluate.while_training`.
+        by: the name whose lowest value is the best.
+        every: updates between two evaluations.
+        stop: a function that says whether the run is to end.
+    """
+
+    def __init__(self, workdir, measure, by, *, every, stop=None):
+        super().__init__()
+        self.workdir = pathlib.Path(workdir)
+        self.measure = measure
+        self.by = by
+        self.every = every
+        self.stop = stop or (lambda: False)
+
+    def on_train_begin(self, logs=None):
+        self.go_on()
+
+    def on_train_batch_end(self, batch, logs=None):
+        self._evaluate(int(self.model.optimizer.iterations))
+
+    def go_on(self):
+        """Makes up for an evaluation that the run was stopped in."""
+        start = int(self.model.optimizer.iterations)
+        stored = _load(self.workdir / "evaluations.json")
+        self.evaluated = {u: r for u, r in stored.items() if u <= start}
+        if start and start not in self.evaluated:
+            self._evaluate(start)
+
+    def _evaluate(self, update):
+        if update % self.every:
+            return
+        found = self.measure(self.model, self.stop)
+        if found is None:
+            return
+        value = found[self.by]["value"]
+        before = [r[self.by]["value"] for r in self.evaluated.values()]
+        best = not before or value < min(before)
+        if best:  # before it is noted down: a crash between does no harm
+            self._keep()
+        self.evaluated[update] = found
+        _save(self.workdir / "evaluations.json", self.evaluated)
+        self._show(update, found)
+        for name, record in found.items():
+            note = " (the best so far)" if best and name == self.by else ""
+            tqdm.write(f"update {update:,}: {records.tell(name, record)}{note}")
+
+    def _keep(self):
+        saved = checkpoints.save(self.workdir / "best", self.model)
+        for other in saved.path.parent.iterdir():
+            if other != saved.path:
+                shutil.rmtree(other)
+
+    def _show(self, update, found):
+        path = str(self.workdir / "tensorboard")
+        writer = tf.summary.create_file_writer(path)
+        with writer.as_default(step=update):
+            for name, record in found.items():
+                if record["value"] is not None:
+                    tf.summary.scalar(
+                        f"evaluate/{name}",
+                        record["value"],
+                        description=records.tell(name, record),
+                    )
+        writer.close()
+
+
+def _load(path):
+    """The records by update; none where the file is missing or broken."""
+    try:
+        return {int(u): r for u, r in json.loads(path.read_text()).items()}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+def _save(path, evaluated):
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps(evaluated, indent=2) + "\n")
+    os.replace(temporary, path)

@@ -1,0 +1,74 @@
+"""The inception score: sure of each image, of all classes together."""
+
+import keras
+import tensorflow as tf
+
+from srmcmc_tf.metrics.streaming import Streaming
+
+
+@keras.saving.register_keras_serializable("srmcmc_tf")
+class InceptionScore(Streaming):
+    """exp E KL(p(y|x) || p(y)), mean over splits (Salimans et al., 2016).
+
+    Sample i belongs to split i modulo `splits`, so that no n need be known
+    beforehand. The state is n, the sum of p and the sum of p log p of each
+    split, in float64.
+
+    Args:
+        classes: how many logits a sample has.
+        splits: parts whose scores are averaged, 10 in the literature.
+        name: of the metric.
+        dtype: as for any Keras metric; sums and value are float64 anyway.
+
+    Examples:
+
+    >>> score = InceptionScore(classes=3, splits=1)
+    >>> score.update_state(100 * np.eye(3))  # sure, and all classes appear
+    >>> round(float(score.result()["is"]), 6)
+    3.0
+    """
+
+    uses = "logits"
+
+    def __init__(self, classes, splits=10, name="is", dtype=None):
+        super().__init__(name, dtype)
+        self.classes = classes
+        self.splits = splits
+        self.n = self.add_sum("n", [splits])
+        self.p = self.add_sum("p", [splits, classes])
+        self.p_log_p = self.add_sum("p_log_p", [splits])
+
+    def update_state(self, logits, index=None):
+        """Adds logits [n, classes] of the samples `index` [n]."""
+        x = tf.cast(logits, tf.float64)
+        split = self.number(x, index) % self.splits
+        log_p = tf.nn.log_softmax(x)
+        p = tf.exp(log_p)
+        for total, term in (
+            (self.n, tf.ones_like(x[:, 0])),
+            (self.p, p),
+            (self.p_log_p, tf.reduce_sum(p * log_p, axis=1)),
+        ):
+            total.assign_add(
+                tf.math.unsorted_segment_sum(term, split, self.splits)
+            )
+
+    def result(self):
+        """The mean of the splits' scores and their standard deviation.
+
+        Returns:
+            A dictionary of float64 scalars; the deviation is that between
+            splits, as the literature prints it, not the mean's.
+        """
+        n = self.n.value
+        q = self.p.value / n[:, None]
+        q_log_q = tf.reduce_sum(tf.math.xlogy(q, q), axis=1)
+        scores = tf.exp(self.p_log_p.value / n - q_log_q)
+        return {
+            self.name: tf.reduce_mean(scores),
+            f"{self.name}_standard_deviation": tf.math.reduce_std(scores),
+        }
+
+    def get_config(self):
+        own = {"classes": self.classes, "splits": self.splits}
+        return {**super().get_config(), **own}
