@@ -1,4 +1,5 @@
 import base64
+import contextlib
 import json
 import re
 import shutil
@@ -281,10 +282,15 @@ POST = b"POST /v1/models/model:predict HTTP/1.1\r\n"
 )
 def test_malformed_requests_are_survived(address, content):
     port = int(address.rstrip("/").rsplit(":")[-1])
-    with socket.create_connection(("127.0.0.1", port), timeout=60) as to:
+    answer = b""
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=60) as to,
+        contextlib.suppress(OSError),  # the server may hang up at any moment
+    ):
         to.sendall(content)
         to.shutdown(socket.SHUT_WR)
-        assert b" 200 " not in to.recv(1000)
+        answer = to.recv(1000)
+    assert b" 200 " not in answer
     with urllib.request.urlopen(address, timeout=60) as page:
         assert b"short-run MCMC" in page.read()
 
@@ -357,7 +363,7 @@ def sample(page, client):
         files = outputs(client, "sample", inputs, "png_bytes")
         page.shows("#sample img", files)
     f = outputs(client, "energy_png", {"png_bytes": files})
-    assert f"seed 20, f = {f[0]:.3f}" in page.find("#sample").text
+    assert f"seed 20\nf = {f[0]:.3f}" in page.find("#sample").text
     page.find("#sample button").click()
     inputs = {"seeds": list(range(28, 36)), "K": 5}
     page.shows("#sample img", outputs(client, "sample", inputs, "png_bytes"))
@@ -391,7 +397,7 @@ def reconstruct(page, client, tmp_path):
     page.shows("#reconstruct figure + figure img", found["png_bytes"])
     f = outputs(client, "energy_png", {"png_bytes": inputs["png_bytes"]})
     text = page.find("#reconstruct").text
-    assert f"yours, f = {f[0]:.3f}" in text
+    assert f"yours\nf = {f[0]:.3f}" in text
     assert f"MSE = {found['mse'][0]:.4f}" in text
 
 
