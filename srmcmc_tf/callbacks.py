@@ -17,7 +17,7 @@ import keras
 import tensorflow as tf
 from tqdm import tqdm
 
-from srmcmc_tf import checkpoints, plots
+from srmcmc_tf import checkpoints, densities, plots
 from srmcmc_tf.errors import NonFiniteError, UserError
 
 
@@ -104,11 +104,7 @@ class Pictures(_Callback):
             str(self.workdir / "tensorboard")
         )
         if not int(self.model.optimizer.iterations):
-            starts = self.model.start(range(self.n))
-            if starts.shape[1:] == self.model.image_shape:
-                self._show("starts", starts, 0)
-            if self.data is not None:
-                self._show("data", self.data[: self.n] / 127.5 - 1.0, 0)
+            self._begin()
 
     def on_update(self, update, logs):
         if update % self.every == 0:
@@ -119,17 +115,58 @@ class Pictures(_Callback):
             self._draw(int(self.model.optimizer.iterations))
         self._writer.close()
 
+    def _begin(self):
+        starts = self.model.start(range(self.n))
+        if starts.shape[1:] == self.model.image_shape:
+            self._show("starts", starts, 0)
+        if self.data is not None:
+            self._show("data", self.data[: self.n] / 127.5 - 1.0, 0)
+
     def _draw(self, update):
         path = self.workdir / "samples" / f"{update:06d}.png"
         if path != self.newest:
-            x = self.model.sample(range(self.n))
-            plots.save_grid(path, x)
-            self._show("samples", x, update)
+            self._picture(path, update)
             self.newest = path
+
+    def _picture(self, path, update):
+        x = self.model.sample(range(self.n))
+        plots.save_grid(path, x)
+        self._show("samples", x, update)
 
     def _show(self, name, x, update):
         with self._writer.as_default(step=update):
             tf.summary.image(f"pictures/{name}", plots.grid(x)[tf.newaxis])
+
+
+class Densities(Pictures):
+    """Draws what was learned of a toy, with its numbers.
+
+    Beside each PNG stands a JSON of `densities.measure`; TensorBoard has both.
+
+    Args:
+        workdir: the run directory; both go to `samples/`.
+        toy: the `Toy`.
+        every: updates between two figures; there is one at the end, too.
+    """
+
+    def __init__(self, workdir, toy, *, every=500):
+        super().__init__(workdir, every=every)
+        self.toy = toy
+
+    def _begin(self):
+        """Shows nothing: points make no grid."""
+
+    def _picture(self, path, update):
+        found = densities.of(self.model, self.toy)
+        numbers = densities.measure(found)
+        text = json.dumps({"update": update, **numbers}, indent=2) + "\n"
+        path.with_suffix(".json").write_text(text)
+        picture = plots.densities(found, numbers)
+        plots.save(path, picture)
+        with self._writer.as_default(step=update):
+            tf.summary.image("pictures/densities", picture[tf.newaxis])
+            for name, value in numbers.items():
+                tf.summary.scalar(f"toy/{name}", value)
 
 
 class Checkpoints(_Callback):

@@ -8,6 +8,10 @@ import pathlib
 from srmcmc_tf import baselines
 from srmcmc_tf.errors import UserError
 
+TOYS = {
+    "toy_1d": ("mixtures",),
+    "toy_2d": ("mixtures", "rings", "spirals", "checkerboard", "pinwheel"),
+}
 DATASETS = (
     "digits",
     "mnist",
@@ -17,6 +21,7 @@ DATASETS = (
     "celeb_a_128",
     "lsun_bedroom",
     "folder",
+    *TOYS,
 )
 
 
@@ -38,6 +43,9 @@ class Config:
         "",
         "data",
         "where it lies (TFDS's directory, a folder of images, LSUN's lmdb)",
+    )
+    toy: str = _setting(
+        "", "data", f"which toy of toy_2d: {', '.join(TOYS['toy_2d'])}"
     )
     image_size: int = _setting(
         32, "data", "height and width, a power of two", 8, 1024
@@ -147,6 +155,7 @@ class Config:
     def __post_init__(self):
         for field in dataclasses.fields(self):
             check(field, getattr(self, field.name))
+        _check_toy(self)
 
 
 FIELDS = {field.name: field for field in dataclasses.fields(Config)}
@@ -203,6 +212,25 @@ def check(field, value):
         good = good and value & (value - 1) == 0
     if not good:
         raise UserError(_refusal(field, value))
+
+
+def _check_toy(config):
+    """Raises `UserError` where a toy is not of the data set."""
+    toys = TOYS.get(config.dataset, ())
+    if not toys and config.toy:
+        raise UserError(
+            f"--toy={config.toy}: {config.dataset} has no toys; add "
+            f"--dataset={' or '.join(TOYS)}"
+        )
+    if toys and config.toy not in toys:
+        raise UserError(
+            f"--toy={config.toy}: {config.dataset} has {', '.join(toys)}"
+            f"{suggest(config.toy, toys)}"
+        )
+    if toys and config.model != "ebm":
+        raise UserError(
+            f"--model={config.model} draws images; {config.dataset} are points"
+        )
 
 
 def allowed(field):

@@ -13,12 +13,15 @@ import tensorflow as tf
 from PIL import Image, ImageOps
 from tqdm import tqdm
 
-from srmcmc_tf import rng, sources
+from srmcmc_tf import rng, sources, toys
 from srmcmc_tf.errors import UserError
 
 
 class Images(NamedTuple):
-    """Both parts uint8 [n, h, w, c]; the second is never trained on."""
+    """Both parts uint8 [n, h, w, c]; the second is never trained on.
+
+    Those of a toy are points, float32 [n, d].
+    """
 
     observed: np.ndarray
     left_out: np.ndarray
@@ -38,6 +41,8 @@ def load(config):
     Returns:
         `Images`.
     """
+    if config.toy:
+        return _points(config)
     source = sources.find(config)
     n_left_out = min(config.n_left_out, source.size // 5)
     n_observed = min(config.n_examples, source.size - n_left_out)
@@ -71,7 +76,8 @@ def batches(images, *, batch_size=64, sigma=0.03, seed=0, start=0):
     that goes on at update t sees what it would have seen.
 
     Args:
-        images: uint8 array [n, h, w, c], kept in memory.
+        images: uint8 array [n, h, w, c], or float32 points [n, d], kept in
+            memory.
         batch_size: images a batch.
         sigma: standard deviation of the added Gaussian noise; a number, or a
             function of the update such as a `schedule.Anneal`.
@@ -79,11 +85,15 @@ def batches(images, *, batch_size=64, sigma=0.03, seed=0, start=0):
         start: number of the first batch.
 
     Returns:
-        A dataset of float32 [batch_size, h, w, c], about [-1, 1].
+        A dataset of float32 [batch_size, h, w, c], or [batch_size, d], about
+        [-1, 1].
     """
     n = len(images)
-    if np.asarray(images).dtype != np.uint8:
-        raise ValueError("images must be uint8 in [0, 255]")
+    images = np.asarray(images)
+    if images.dtype != (np.float32 if images.ndim == 2 else np.uint8):
+        raise ValueError(
+            "images must be uint8 in [0, 255], points float32 [n, d]"
+        )
     if not 1 <= batch_size <= n:
         raise ValueError(f"batch_size={batch_size}, but there are {n} images")
     base = rng.seed_of(seed)
@@ -103,7 +113,9 @@ def batches(images, *, batch_size=64, sigma=0.03, seed=0, start=0):
             seed=tf.stack([*names, epoch], axis=1),
             max_index=tf.cast(n - 1, tf.int64),
         )
-        x = to_float(tf.gather(images, index))
+        x = tf.gather(images, index)
+        if x.dtype == tf.uint8:
+            x = to_float(x)
         noise = rng.normal(tf.shape(x), rng.fold(base, rng.NOISE, update))
         level = sigma(update) if callable(sigma) else sigma
         return tf.ensure_shape(
@@ -137,6 +149,17 @@ def square(content, shape):
         box=(left, top, left + side, top + side),
     )
     return np.asarray(image, np.uint8).reshape(shape)
+
+
+def _points(config):
+    """The examples of a toy: exact draws, the same for every run."""
+    if config.data_dir:
+        raise UserError(f"--data_dir: {config.dataset} is drawn, not read")
+    n, n_left_out = config.n_examples, config.n_left_out
+    _check_size(n, n_left_out, config)
+    toy = toys.get(config.dataset, config.toy)
+    points = toys.draw(toy, n + n_left_out, rng.seed_of(0))
+    return Images(points[:n], points[n:])
 
 
 def _read(source, n, shape, name):

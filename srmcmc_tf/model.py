@@ -142,7 +142,8 @@ class ShortRunEBM(keras.Model):
         Returns:
             float32 [n, r, h, w, c], not clipped.
         """
-        rho = tf.reshape(tf.cast(rho, tf.float32), [1, -1, 1, 1, 1])
+        ones = [1] * len(self.image_shape)
+        rho = tf.reshape(tf.cast(rho, tf.float32), [1, -1, *ones])
         z = rho * z1[:, None] + tf.sqrt(1.0 - rho**2) * z2[:, None]
         K = self.K if K is None else K
         ends = self._run_chain(
@@ -196,7 +197,7 @@ class ShortRunEBM(keras.Model):
 
     @property
     def image_shape(self):
-        """(h, w, c) of a sample."""
+        """(h, w, c) of a sample; (d,) where it is a point."""
         return self.energy.input_shape[1:]
 
     def checkpoint_items(self):

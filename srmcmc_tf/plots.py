@@ -1,4 +1,4 @@
-"""Pictures of batches: a grid as an array, as a PNG."""
+"""Pictures of batches and of densities: as an array, as a PNG."""
 
 import io
 import math
@@ -38,7 +38,11 @@ def save_grid(path, x, columns=None, width=512):
     """Writes a grid as a PNG, enlarged by a whole factor to about `width`."""
     picture = grid(x, columns)
     factor = max(1, width // picture.shape[1])
-    picture = _enlarge(picture, factor)
+    save(path, _enlarge(picture, factor))
+
+
+def save(path, picture):
+    """Writes a uint8 array [height, width, c] as a PNG, whole or not at all."""
     buffer = io.BytesIO()
     Image.fromarray(picture.squeeze()).save(buffer, "PNG")
     temporary = f"{path}.tmp"
@@ -77,6 +81,87 @@ def save_animation(path, frames, width=512, milliseconds=150):
     first.save(
         path, save_all=True, append_images=rest, duration=durations, loop=0
     )
+
+
+def densities(found, numbers):
+    """The figure of the paper's appendix: densities above, logarithms below.
+
+    Args:
+        found: `densities.Densities`, in 1-D or 2-D.
+        numbers: what `densities.measure` says of them.
+
+    Returns:
+        uint8 [height, width, 3].
+    """
+    columns = {
+        f"truth\nentropy {numbers['truth_entropy']:.2f}": found.truth,
+        f"EBM\nentropy {numbers['ebm_entropy']:.2f}": np.exp(found.log_ebm),
+        f"KDE of the samples\nTV {numbers['kde_tv']:.3f}, of exact draws "
+        f"{numbers['kde_of_truth_tv']:.3f}": found.kde,
+    }
+    low = np.log(found.truth.max()) - 9  # below it, nothing is to be seen
+    figure, axes = _figure(2, 3)
+    for i, (title, density) in enumerate(columns.items()):
+        with np.errstate(divide="ignore"):
+            log = np.maximum(np.log(density), low)
+        rows = [density, found.log_ebm if i == 1 else log]
+        for j, values in enumerate(rows):
+            ax = axes[j, i]
+            if values.ndim == 1:
+                ax.plot(found.axis, values)
+                if i == 2:
+                    ax.plot(found.axis, axes[j, 0].lines[0].get_ydata(), ":k")
+                continue
+            image = ax.imshow(
+                values.T, "viridis", origin="lower", extent=(-1, 1, -1, 1)
+            )
+            if i == 2:  # as the truth's, so that colours can be compared
+                image.set_clim(axes[j, 0].images[0].get_clim())
+            figure.colorbar(image, ax=ax)
+        axes[0, i].set_title(title, fontsize=10)
+    axes[0, 0].set_ylabel("density")
+    axes[1, 0].set_ylabel("log-density")
+    return _array(figure)
+
+
+def points(x, labels):
+    """Points as dots in the plane, or on the line as a histogram.
+
+    Args:
+        x: [panels, n, d], with d = 1 or 2.
+        labels: one a panel.
+
+    Returns:
+        uint8 [height, width, 3].
+    """
+    columns = min(len(x), 6)
+    figure, axes = _figure(-(-len(x) // columns), columns)
+    for ax in axes.flat[len(x) :]:
+        ax.set_axis_off()
+    for ax, some, label in zip(axes.flat, x, labels, strict=False):
+        if some.shape[1] == 1:
+            ax.hist(some[:, 0], np.linspace(-1.1, 1.1, 56))
+        else:
+            ax.plot(*some.T, ".", markersize=2)
+            ax.set(ylim=(-1.1, 1.1), aspect="equal")
+        ax.set_xlim(-1.1, 1.1)
+        ax.set_title(label, fontsize=10)
+    return _array(figure)
+
+
+def _figure(rows, columns):
+    from matplotlib.figure import Figure  # half a second, and only for toys
+
+    figure = Figure((3.4 * columns, 3 * rows), dpi=80, layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def _array(figure):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return np.array(canvas.buffer_rgba())[..., :3]
 
 
 def _enlarge(picture, factor):

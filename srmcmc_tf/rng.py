@@ -9,7 +9,7 @@ import tensorflow as tf
 
 # Purposes, always folded in first: draws for different ends share no stream.
 # START and CHAIN are of a sample, TRAIN and TEST of the chains of a batch.
-START, CHAIN, TRAIN, TEST, ORDER, NOISE = range(6)
+START, CHAIN, TRAIN, TEST, ORDER, NOISE, TOY = range(7)
 
 
 def seed_of(number):

@@ -30,6 +30,7 @@ from srmcmc_tf import (
     precision,
     runs,
     schedule,
+    toys,
 )
 from srmcmc_tf.errors import NonFiniteError, UserError
 from srmcmc_tf.model import ShortRunEBM, adam
@@ -51,8 +52,7 @@ def train(config, workdir):
         images = data.load(config)
         print(
             f"{config.dataset}: {len(images.observed):,} observed and "
-            f"{len(images.left_out):,} left-out images of "
-            f"{config.image_size}x{config.image_size}x{config.channels}"
+            f"{len(images.left_out):,} left-out {_kind(images.observed)}"
         )
         runs.save(workdir, config, data.digest(images.observed))
         model = build(config)
@@ -78,15 +78,8 @@ def build(config):
         model = baselines.build(config)
         model.compile(model.adam(rate))
         return model
-    network = energy.convnet(
-        config.image_size,
-        config.channels,
-        n_f=config.n_f,
-        seed=config.seed,
-        dtype=config.precision,
-    )
     model = ShortRunEBM(
-        network,
+        _network(config),
         K=config.K,
         step_size=config.step_size,
         noise=config.noise,
@@ -95,6 +88,14 @@ def build(config):
     jit_compile = {"auto": "auto", "true": True, "false": False}
     model.compile(adam(rate), jit_compile=jit_compile[config.jit_compile])
     return model
+
+
+def _network(config):
+    same = dict(n_f=config.n_f, seed=config.seed, dtype=config.precision)
+    if config.toy:
+        toy = toys.get(config.dataset, config.toy)
+        return energy.mlp(toy.centers.shape[1], **same)
+    return energy.convnet(config.image_size, config.channels, **same)
 
 
 def dataset(config, images, start=0):
@@ -128,9 +129,7 @@ def _fit(model, config, workdir, images, start):
                 callbacks=[
                     callbacks.StopOnNonFinite(),
                     callbacks.Log(workdir, every=config.log_every),
-                    callbacks.Pictures(
-                        workdir, every=config.sample_every, data=images
-                    ),
+                    _pictures(config, workdir, images),
                     saves,
                     *evaluation,
                     stop,
@@ -175,6 +174,14 @@ def _evaluation(model, config, workdir, images, stop):
     return [callback]
 
 
+def _pictures(config, workdir, images):
+    every = config.sample_every
+    if config.toy:
+        toy = toys.get(config.dataset, config.toy)
+        return callbacks.Densities(workdir, toy, every=every)
+    return callbacks.Pictures(workdir, every=every, data=images)
+
+
 def _describe(workdir, config):
     """The config as text and as hyperparameters, for TensorBoard."""
     values = dataclasses.asdict(config)
@@ -184,6 +191,14 @@ def _describe(workdir, config):
         tf.summary.text("config", f"| setting | value |\n|---|---|\n{table}")
         hparams.hparams(values, trial_id=workdir.name)
     writer.close()
+
+
+def _kind(examples):
+    """What the examples are, and their size, in words."""
+    shape = "x".join(map(str, examples.shape[1:]))
+    if examples.ndim == 2:
+        return f"points of {shape} coordinate{'s' * (shape != '1')}"
+    return f"images of {shape}"
 
 
 def _weights(model):

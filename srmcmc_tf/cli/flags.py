@@ -64,6 +64,16 @@ def of_run(verb, argv, text, rows, parsers):
     return given
 
 
+def need_images(given, name):
+    """Refuses a verb or a flag, for its name, to a run that has points."""
+    config = runs.require(given["workdir"])
+    if config.toy:
+        raise UserError(
+            f"{name} is for images; {given['workdir']} learned "
+            f"{config.dataset}, which are points"
+        )
+
+
 def output(given):
     """The directory that a verb writes to, made where it is missing."""
     path = pathlib.Path(given["workdir"], "generated")

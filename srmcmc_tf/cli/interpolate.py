@@ -21,6 +21,7 @@ def interpolate(argv):
     given = flags.of_run("interpolate", argv, text, _HELP, parsers)
     if given is None:
         return 0
+    flags.need_images(given, "bin/interpolate")
     pairs, columns = given.get("pairs", [8])[0], given.get("columns", [9])[0]
     app.import_tensorflow()
     import numpy as np

@@ -41,6 +41,7 @@ def reconstruct(argv):
     given = flags.of_run("reconstruct", argv, text, _HELP, parsers)
     if given is None:
         return 0
+    flags.need_images(given, "bin/reconstruct")
     n = given.get("n", [1000])[0]
     iterations = given.get("iterations", [200])[0]
     task = given.get("task", "whole")

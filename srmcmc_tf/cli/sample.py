@@ -29,6 +29,8 @@ def sample(argv):
     given = flags.of_run("sample", argv, text, _HELP, parsers)
     if given is None:
         return 0
+    for name in {"trace", "singles"} & given.keys():
+        flags.need_images(given, f"--{name}")
     app.import_tensorflow()
     from srmcmc_tf import trained
 
@@ -54,7 +56,7 @@ def sample(argv):
 def _write(model, seeds, chain, out):
     import numpy as np
 
-    from srmcmc_tf import plots, samples
+    from srmcmc_tf import samples
 
     def draw(some):
         # Always whole batches: a short one would be traced again.
@@ -67,10 +69,21 @@ def _write(model, seeds, chain, out):
     request = {**chain, "update": update, "shape": shape}
     path = out / "samples.npz"
     samples.write(path, draw, seeds, shape, request, z_shape=z_shape)
-    with np.load(out / "samples.npz") as arrays:
-        shown = arrays["x"][:256]
-    plots.save_grid(out / "grid.png", shown)
-    print(f"{len(seeds):,} samples: {out / 'samples.npz'}, {out / 'grid.png'}")
+    with np.load(path) as arrays:
+        picture = _show(arrays["x"], out)
+    print(f"{len(seeds):,} samples: {path}, {picture}")
+
+
+def _show(x, out):
+    """Some of the images in a grid, or all points; where that is."""
+    from srmcmc_tf import plots
+
+    if x.ndim == 2:
+        picture = plots.points(x[None], [f"{len(x):,} samples"])
+        plots.save(out / "points.png", picture)
+        return out / "points.png"
+    plots.save_grid(out / "grid.png", x[:256])
+    return out / "grid.png"
 
 
 def _trace(model, seeds, K, noise, out):
@@ -104,10 +117,15 @@ def _table(model, seeds, steps, noise, out):
 
     if steps != sorted(set(steps)):
         raise UserError(f"--K={steps}: must increase")
-    x = model.trace(seeds[:16], steps, noise=noise).numpy()
-    outside = (np.abs(x) > 1).mean(axis=(0, 2, 3, 4))
+    points = len(model.image_shape) == 1
+    rows = seeds if points else seeds[:16]
+    x = model.trace(rows, steps, noise=noise).numpy()
+    outside = (np.abs(x) > 1).mean(axis=(0, *range(2, x.ndim)))
     labels = [f"K={K}\n{s:.1%}" for K, s in zip(steps, outside, strict=True)]
-    plots.save_table(out / "K.png", x, labels)
+    if points:
+        plots.save(out / "K.png", plots.points(x.swapaxes(0, 1), labels))
+    else:
+        plots.save_table(out / "K.png", x, labels)
     print("| K | pixels beyond the range |\n|---|---|")
     for K, share in zip(steps, outside, strict=True):
         print(f"| {K} | {share:.2%} |")
