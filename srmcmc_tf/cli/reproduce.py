@@ -1,0 +1,209 @@
+"""bin/reproduce: the paper's tables and figures, each as a command.
+
+Trains what it needs, or goes on with what is there, measures it, and sets it
+beside the paper's values in WORKDIR/report/index.html.
+"""
+
+import functools
+import importlib
+import json
+import os
+import pathlib
+import platform
+import shlex
+import shutil
+import statistics
+import time
+
+from srmcmc_tf.cli import app, flags
+from srmcmc_tf.errors import NonFiniteError, UserError
+from srmcmc_tf.reproduce import cost, experiments
+
+_HELP = [
+    ("scale", "cpu", "paper, cpu (2 cores, 2 hours a table) or smoke"),
+    ("workdir", "reproduced/SCALE", "where runs/ and report/ go"),
+    ("data_dir", "", "holds celeb_a/, lsun_bedroom/, TFDS's data sets"),
+    ("inception", "", "Inception's weights, as for bin/evaluate"),
+    ("dry_run", "false", "only print the plan and its cost"),
+]
+
+
+def main():
+    app.run("reproduce", reproduce)
+
+
+def reproduce(argv):
+    asked, argv = flags.wants_help(argv)
+    if asked:
+        names = ", ".join([*experiments.plan("paper"), "all"])
+        print(f"bin/reproduce NAME ... [flags]\n\n{__doc__}")
+        print(f"NAME: {names}\n")
+        print("\n".join(flags.line(*row) for row in _HELP))
+        return 0
+    chosen, given = _parse(argv)
+    scale = given.get("scale", "cpu")
+    plan = experiments.plan(scale, given.get("data_dir", ""))
+    if "all" in chosen:
+        chosen = list(plan)
+    if given.get("dry_run"):
+        print(cost.describe(plan, chosen, scale))
+        return 0
+    app.import_tensorflow()
+    work = _Work(argv, scale, given)
+    for name in chosen:
+        for i, part in enumerate(plan[name]):
+            label = name if len(plan[name]) == 1 else f"{name}{'abc'[i]}"
+            print(f"\n## {label}: {part.title}")
+            work.make(label, part)
+    return 0
+
+
+def _parse(argv):
+    names = [*experiments.plan("paper"), "all"]
+    chosen = [arg for arg in argv if not arg.startswith("-")]
+    scale = functools.partial(flags.choice, "scale", experiments.SCALES)
+    parsers = {row[0]: str for row in _HELP}
+    parsers |= {"dry_run": bool, "scale": scale, "data_dir": _directory}
+    rest = [arg for arg in argv if arg.startswith("-")]
+    given = flags.parse("reproduce", rest, parsers)
+    if not chosen:
+        raise UserError(f"say what to reproduce: {', '.join(names)}")
+    for name in chosen:
+        if name not in names:
+            raise UserError(f"{name!r}: must be one of {', '.join(names)}")
+    return chosen, given
+
+
+def _directory(text):
+    path = os.path.abspath(os.path.expanduser(text))
+    if not os.path.isdir(path):
+        raise UserError(f"--data_dir={text}: no such directory")
+    return path
+
+
+class _Work:
+    """What the parts of one command share."""
+
+    def __init__(self, argv, scale, given):
+        self.command = "bin/reproduce " + shlex.join(argv)
+        self.scale = scale
+        self.inception = given.get("inception", "")
+        workdir = given.get("workdir") or os.path.join("reproduced", scale)
+        self.runs = pathlib.Path(workdir, "runs")
+        self.report = pathlib.Path(workdir, "report")
+        self.report.mkdir(parents=True, exist_ok=True)
+
+    def make(self, name, part):
+        from srmcmc_tf.reproduce import report
+
+        begin = time.perf_counter()
+        kinds = {
+            experiments.Table: self._table,
+            experiments.Figure: self._figure,
+            experiments.Theory: self._theory,
+        }
+        result = kinds[type(part)](name, part)
+        result |= {
+            "title": part.title,
+            "command": self.command,
+            "scale": self.scale,
+            "seconds": time.perf_counter() - begin,
+            "machine": f"{os.cpu_count()} cores of {platform.machine()}",
+        }
+        report.write(self.report, name, result)
+        print(report.write_index(self.report))
+
+    def _table(self, name, table):
+        from srmcmc_tf.reproduce import report, sweep
+
+        rows, notes = [], []
+        for run in table.runs:
+            ours, remarks = self._values(run)
+            rows.append(
+                {
+                    "label": run.label,
+                    "value": getattr(run.config, table.varied),
+                    "ours": ours,
+                    "paper": run.paper,
+                }
+            )
+            notes += [remark for remark in remarks if remark not in notes]
+        sweep.describe(self.runs, table, rows)
+        notes += report.agreement(rows)
+        return {"varied": table.varied, "rows": rows, "notes": notes}
+
+    def _values(self, run):
+        """Our numbers for a run of a table, by metric, and remarks on them."""
+        from srmcmc_tf import evaluate, trained
+        from srmcmc_tf.reproduce import sweep
+
+        try:
+            workdir = self._trained(run.config)
+        except NonFiniteError as error:
+            diverged = dict.fromkeys(run.paper, "diverged")
+            return diverged, [f"{run.label}: {error}"]
+        model, config = trained.load(workdir)
+        records = evaluate.of_run(
+            model,
+            config,
+            out=workdir / "generated",
+            n=experiments.N[self.scale],
+            chosen=[m for m in evaluate.METRICS if m in (*run.paper, "kid")],
+            path=self.inception,
+        )
+        found = {name: record["value"] for name, record in records.items()}
+        if "f_prime_norm" in run.paper:
+            found["f_prime_norm"] = _last_f_prime_norm(workdir)
+        sweep.log(workdir, config.updates, found)
+        return found, [r for item in records.items() for r in _remarks(*item)]
+
+    def _figure(self, name, figure):
+        workdir = self._trained(figure.config)
+        out = self.report / name
+        if figure.verb is None:
+            out.mkdir(exist_ok=True)
+            newest = max((workdir / "samples").glob("*.png"))
+            shutil.copy(newest, out / "picture.png")
+            return {"pictures": [f"{name}/picture.png"], "notes": []}
+        verb = importlib.import_module(f"srmcmc_tf.cli.{figure.verb}")
+        flags = [f"--workdir={workdir}", f"--out={out}", *figure.arguments]
+        getattr(verb, figure.verb)(flags)
+        pictures = [f"{name}/{picture}" for picture in figure.pictures]
+        return {"pictures": pictures, "notes": []}
+
+    def _theory(self, name, part):
+        from srmcmc_tf.reproduce import exponential
+
+        notes = exponential.figure(self.report / f"{name}.png")
+        return {"pictures": [f"{name}.png"], "notes": notes}
+
+    def _trained(self, config):
+        """Trains a run to its end, or goes on with it; its directory."""
+        import keras
+
+        from srmcmc_tf import train
+
+        keras.backend.clear_session()
+        workdir = self.runs / experiments.directory(config)
+        received = train.train(config, workdir)
+        if received:
+            raise UserError(f"{received.name}: the same command goes on")
+        return workdir
+
+
+def _remarks(name, record):
+    """What belongs to a value: n, the reference, a warning."""
+    if record["value"] is None:
+        return [f"{name}: {record['reason']}"]
+    n = f"{name}: n={record['n']:,}"
+    if "reference" in record:
+        real = record["reference"]
+        n += f" against {real['name']}, {real['split']}, n={real['n']:,}"
+    return [n] + [f"{name}: {record[k]}" for k in ("warning",) if k in record]
+
+
+def _last_f_prime_norm(workdir):
+    """The mean norm of f' along the chains of the last tenth of the updates."""
+    with open(workdir / "metrics.jsonl") as file:
+        norms = [json.loads(line)["f_prime_norm"] for line in file]
+    return statistics.fmean(norms[-max(len(norms) // 10, 1) :])

@@ -1,0 +1,201 @@
+"""Our values beside the paper's: Markdown, CSV, a plot, one page for all.
+
+A report directory holds a `NAME.json` for each table and figure that was
+made; the rest is drawn from these.
+"""
+
+import base64
+import csv
+import html
+import itertools
+import json
+import pathlib
+
+from matplotlib.figure import Figure
+
+# How metrics are headed; digits after the point.
+_HEADS = {
+    "fid": ("FID", 2),
+    "is": ("IS", 2),
+    "mse": ("MSE", 4),
+    "f_prime_norm": ("norm of f'", 3),
+    "kid": ("KID", 4),
+    "digits_classifier_distance": ("digit classifier distance", 3),
+}
+
+
+def write(directory, name, result):
+    """Writes a table or a figure in all its forms.
+
+    Args:
+        directory: the report directory.
+        name: of the experiment, as `table2`.
+        result: a dictionary of `title`, `command`, `scale`, `seconds`,
+            `machine` and `notes` (lines of text); for a figure `pictures`,
+            paths in the directory; for a table `varied` and `rows`: each of
+            `label`, `value` (of what is varied), `ours` and `paper`, both
+            dictionaries of numbers, or words, by metric.
+    """
+    directory = pathlib.Path(directory)
+    if "rows" in result:
+        _write_table(directory, name, result)
+        result = {**result, "pictures": [f"{name}.png"]}
+    path = directory / f"{name}.json"
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps(result, indent=2) + "\n")
+    temporary.replace(path)
+
+
+def agreement(rows):
+    """How our values order the runs beside the paper's, a line a metric."""
+    lines = []
+    for metric, (head, _) in _HEADS.items():
+        pairs = [
+            (row["ours"][metric], row["paper"][metric])
+            for row in rows
+            if isinstance(row["ours"].get(metric), float)
+            and metric in row["paper"]
+        ]
+        differ = [
+            (a[0] - b[0]) * (a[1] - b[1])
+            for a, b in itertools.combinations(pairs, 2)
+            if a[1] != b[1]
+        ]
+        if differ:
+            same = sum(d > 0 for d in differ)
+            lines.append(
+                f"{head} orders {same} of {len(differ)} pairs of runs as the "
+                "paper's does"
+            )
+    return lines
+
+
+def write_index(directory):
+    """Writes `index.html`, all that the directory holds as one file.
+
+    Returns:
+        Its path.
+    """
+    directory = pathlib.Path(directory)
+    parts = []
+    for path in sorted(directory.glob("*.json")):
+        result = json.loads(path.read_text())
+        parts.append(f"<h2>{path.stem}: {html.escape(result['title'])}</h2>")
+        if result.get("rows"):
+            parts.append(_html_table(*_cells(result["rows"])))
+        for picture in result["pictures"]:
+            content = (directory / picture).read_bytes()
+            code = base64.b64encode(content).decode()
+            parts.append(
+                f'<img alt="{picture}" src="data:image/png;base64,{code}">'
+            )
+        notes = "".join(f"<li>{html.escape(n)}</li>" for n in _notes(result))
+        parts.append(f"<ul>{notes}</ul>")
+    page = directory / "index.html"
+    page.write_text(_PAGE.format(body="\n".join(parts)))
+    return page
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Short-run MCMC: the paper's tables and figures, repeated</title>
+<style>
+body {{ font: 16px/1.5 sans-serif; max-width: 60rem; margin: 2rem auto;
+       padding: 0 1rem; }}
+table {{ border-collapse: collapse; }}
+td, th {{ border: 1px solid #bbb; padding: .2rem .7rem; text-align: right; }}
+td:first-child, th:first-child {{ text-align: left; }}
+img {{ max-width: 100%; display: block; margin: 1rem 0;
+      image-rendering: pixelated; }}
+ul {{ color: #555; }}
+</style></head><body>
+<h1>The paper's tables and figures, repeated</h1>
+<p>Nijkamp, Hill, Zhu, Wu: Learning Non-Convergent Non-Persistent Short-Run
+MCMC Toward Energy-Based Model (NeurIPS 2019). Made by bin/reproduce of
+srmcmc_tf; the notes below each part say at which scale.</p>
+{body}
+</body></html>
+"""
+
+
+def _write_table(directory, name, result):
+    header, cells = _cells(result["rows"])
+    lines = [
+        f"# {result['title']}",
+        "",
+        "| " + " | ".join(header) + " |",
+        "|" + "---|" * len(header),
+        *("| " + " | ".join(row) + " |" for row in cells),
+        "",
+        *(f"- {note}" for note in _notes(result)),
+    ]
+    (directory / f"{name}.md").write_text("\n".join(lines) + "\n")
+    with open(directory / f"{name}.csv", "w", newline="") as file:
+        csv.writer(file).writerows([header, *cells])
+    _plot(directory / f"{name}.png", result)
+
+
+def _cells(rows):
+    """A table as text: its header, and a list of cells a row."""
+    found = {m for row in rows for m in (*row["ours"], *row["paper"])}
+    metrics = [m for m in _HEADS if m in found]
+    header = ["run"]
+    for metric in metrics:
+        head = _HEADS[metric][0]
+        theirs = any(metric in row["paper"] for row in rows)
+        header += [head, f"{head}, paper"] if theirs else [head]
+    cells = []
+    for row in rows:
+        line = [row["label"]]
+        for metric in metrics:
+            line.append(_number(row["ours"].get(metric), metric))
+            if any(metric in other["paper"] for other in rows):
+                line.append(_number(row["paper"].get(metric), metric))
+        cells.append(line)
+    return header, cells
+
+
+def _number(value, metric):
+    if value is None:
+        return "–"
+    return value if isinstance(value, str) else f"{value:.{_HEADS[metric][1]}f}"
+
+
+def _notes(result):
+    return [
+        f"scale {result['scale']}: `{result['command']}`",
+        f"{result['seconds']:,.0f} s on {result['machine']}",
+        *result["notes"],
+    ]
+
+
+def _html_table(header, cells):
+    head = "".join(f"<th>{html.escape(c)}</th>" for c in header)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>"
+        for row in cells
+    )
+    return f"<table><tr>{head}</tr>{rows}</table>"
+
+
+def _plot(path, result):
+    """A panel a metric: the paper's values and ours, over what is varied."""
+    rows = result["rows"]
+    metrics = [m for m in _HEADS if any(m in row["ours"] for row in rows)]
+    figure = Figure(figsize=(4.2 * max(len(metrics), 1), 3.6))
+    for i, metric in enumerate(metrics):
+        axes = figure.add_subplot(1, len(metrics), i + 1)
+        for side, style in (("paper", "o--"), ("ours", "s-")):
+            points = [
+                (row["value"], row[side][metric])
+                for row in rows
+                if isinstance(row[side].get(metric), float)
+            ]
+            if points:
+                axes.plot(*zip(*points, strict=True), style, label=side)
+        axes.set(title=_HEADS[metric][0], xlabel=result["varied"])
+        axes.tick_params(axis="x", labelrotation=30)
+        axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=100)
