@@ -122,3 +122,64 @@ def finish(process, timeout=240):
 def run(*args, timeout=240, **kwargs):
     """Runs `bin/train` to its end; exit code, stdout, stderr."""
     return finish(start(*args, **kwargs), timeout)
+
+
+def small_graph(softmax=True, batch_norm=True):
+    """A graph with the names and the old ops of the 2015 Inception.
+
+    Returns:
+        The serialised graph, and a function from uint8 images to what it
+        should see: features [n, 5] and logits [n, 4].
+    """
+    generator = np.random.default_rng(0)
+    kernel = generator.normal(size=(3, 3, 3, 5)).astype(np.float32)
+    mean, variance, beta, gamma = generator.uniform(0.5, 2, (4, 5))
+    weights = generator.normal(size=(5, 4)).astype(np.float32)
+    graph = tf.Graph()
+    with graph.as_default():
+        contents = tf.compat.v1.placeholder(
+            tf.string, [], name="DecodeJpeg/contents"
+        )
+        x = tf.io.decode_jpeg(contents, channels=3, name="DecodeJpeg")
+        x = tf.expand_dims(tf.cast(x, tf.float32), 0, name="ExpandDims")
+        x = tf.raw_ops.ResizeBilinear(images=x, size=[9, 9])
+        x = tf.raw_ops.Mul(x=x - 128.0, y=1 / 128)
+        kernel_const = tf.constant(kernel, name="conv/conv2d_params")
+        x = tf.nn.conv2d(x, kernel_const, 2, "VALID", name="conv/Conv2D")
+        for name, value in (
+            ("moving_mean", mean),
+            ("moving_variance", variance),
+            ("beta", beta),
+            ("gamma", gamma),
+        ):
+            tf.constant(value, tf.float32, name=f"conv/batchnorm/{name}")
+        x = tf.nn.relu(x, name="conv")
+        tf.nn.avg_pool2d(x, 4, 1, "VALID", name="pool_3")
+        if softmax:
+            tf.constant(weights, name="softmax/weights")
+    graph = graph.as_graph_def()
+    graph.versions.producer = 8
+    if batch_norm:
+        # An op that TensorFlow can no longer write, only read.
+        node = graph.node.add(
+            name="conv/batchnorm", op="BatchNormWithGlobalNormalization"
+        )
+        node.input.append("conv/Conv2D")
+        for name in ("moving_mean", "moving_variance", "beta", "gamma"):
+            node.input.append(f"conv/batchnorm/{name}")
+        node.attr["T"].type = tf.float32.as_datatype_enum
+        node.attr["variance_epsilon"].f = 1e-3
+        node.attr["scale_after_normalization"].b = True
+        (relu,) = [node for node in graph.node if node.name == "conv"]
+        relu.input[0] = "conv/batchnorm"
+
+    def see(images):
+        x = tf.raw_ops.ResizeBilinear(
+            images=tf.cast(images, tf.float32), size=[9, 9]
+        )
+        x = tf.nn.conv2d((x - 128) / 128, kernel, 2, "VALID").numpy()
+        x = gamma * (x - mean) / np.sqrt(variance + 1e-3) + beta
+        features = np.maximum(x, 0).mean(axis=(1, 2))
+        return features, features @ weights
+
+    return graph.SerializeToString(), see

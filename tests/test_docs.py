@@ -1,6 +1,7 @@
 import doctest
 import importlib
 
+import numpy as np
 import pytest
 
 import srmcmc_tf
@@ -10,6 +11,9 @@ NAMES = [
     "baselines.vae",
     "config",
     "energy",
+    "metrics.fid",
+    "metrics.inception_score",
+    "metrics.kid",
     "model",
     "schedule",
 ]
@@ -18,5 +22,6 @@ NAMES = [
 @pytest.mark.parametrize("name", NAMES)
 def test_examples_in_docstrings_hold(name):
     module = importlib.import_module(f"srmcmc_tf.{name}")
-    result = doctest.testmod(module, extraglobs={"srmcmc_tf": srmcmc_tf})
+    known = {"srmcmc_tf": srmcmc_tf, "np": np}
+    result = doctest.testmod(module, extraglobs=known)
     assert result.attempted > 0 and result.failed == 0

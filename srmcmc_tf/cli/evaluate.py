@@ -19,7 +19,7 @@ _HELP = [
         "the network's weights: classify_image_graph_def.pb, its archive, or "
         "an npz",
     ),
-    ("out", "RUN/generated", "where evaluation.json goes"),
+    ("out", "RUN/generated", "where evaluation.json goes; else here"),
 ]
 
 

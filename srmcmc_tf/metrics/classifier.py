@@ -91,7 +91,7 @@ def build(size):
     return keras.Model(images, [features, logits])
 
 
-def train(model, images, labels, epochs=20, batch=64):
+def train(model, images, labels, epochs=10, batch=64):
     """Fits the logits of `build`'s model to labels, in a fixed order."""
     head = keras.Model(model.input, model.outputs[1])
     head.compile(

@@ -34,11 +34,11 @@ class FID(Streaming):
 
     Examples:
 
-    >>> real, fake = np.eye(3), 2 * np.eye(3)
+    >>> real = np.eye(3)
     >>> reference = FID(3)
     >>> reference.update_state(real)
     >>> fid = FID(3, reference.moments())
-    >>> fid.update_state(fake)
+    >>> fid.update_state(real + [0, 0, 1])
     >>> round(float(fid.result()), 6)
     1.0
     """

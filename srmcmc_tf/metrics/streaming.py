@@ -11,6 +11,8 @@ from srmcmc_tf.metrics import cache
 
 # Images at once: of 16 to 128 about the fastest on a CPU, and 1 GB.
 BATCH = 64
+# Between two writings of the state.
+SAVE_SECONDS = 60
 
 
 class Streaming(keras.metrics.Metric):
@@ -93,7 +95,7 @@ def feed(metrics, network, images, part=None, stop=None):
                 metric.update_state(part_seen, range(done, done + n))
             done += n
             bar.update(n)
-            if part and time.perf_counter() - saved > 60:
+            if part and time.perf_counter() - saved > SAVE_SECONDS:
                 _save(part, metrics, request, done)
                 saved = time.perf_counter()
     if part:
