@@ -41,7 +41,7 @@ def of_run(model, config, *, out, n=40_000, chosen=METRICS, path=""):
     if seeing:
         real = image_sets.of_array(images.observed, config.dataset, "observed")
         path = path or config.inception
-        network = network_for(real.shape, path, config.dataset)
+        network = network_for(real.shape, path, config)
         names += store.measure(fake, network, real, seeing)
     if "mse" in chosen:
         request = data.digest(images.left_out)
@@ -79,19 +79,21 @@ def of_sets(real, fake, *, out, n=None, chosen=METRICS[:3], path=""):
     return {name: store.records[name] for name in names}
 
 
-def network_for(shape, path="", dataset=""):
-    """The network that suits images: Inception, or the digits classifier.
+def network_for(shape, path="", config=None):
+    """The network that suits images: Inception, or a classifier of ours.
 
     Args:
         shape: (h, w, c) of the images.
         path: of Inception's weights, as for `inception.load`.
-        dataset: name of the data set, where it is one of ours.
+        config: the `Config` of the run, where it is one.
 
     Returns:
         A `Network`.
     """
-    if shape[2] == 1 or dataset in _GREY:
-        return classifier.load(shape[0])
+    if config and config.toy:
+        return classifier.of_toy(config.dataset, config.toy)
+    if shape[2] == 1 or (config and config.dataset in _GREY):
+        return classifier.of_digits(shape[0])
     return inception.load(path)
 
 
@@ -110,7 +112,7 @@ def while_training(config, observed):
         was true; and the name by which one model is better than another.
     """
     real = image_sets.of_array(observed, config.dataset, "observed")
-    network = network_for(real.shape, config.inception, config.dataset)
+    network = network_for(real.shape, config.inception, config)
     known = reference.of_images(real, network)
     chosen = ["fid", "kid"] + ["is"] * bool(network.classes)
 
@@ -131,8 +133,8 @@ def reconstruction_error(model, left_out, *, part=None, batch=50):
         batch: images at once.
     """
     n = len(left_out)
-    if not n:
-        reason = "no left-out examples: --n_left_out is 0"
+    if not n or left_out.ndim != 4:
+        reason = "there are no left-out images"
         return {"value": None, "n": 0, "reason": reason}
     request = f"{image_sets.digest(model)} {data.digest(left_out)}"
     there = cache.load(part) if part else None

@@ -12,10 +12,10 @@ from tensorboard.backend.event_processing.event_accumulator import (
     EventAccumulator,
 )
 
-from srmcmc_tf import checkpoints, config, data, evaluate, train
+from srmcmc_tf import checkpoints, config, data, evaluate, rng, toys, train
 from srmcmc_tf.cli import evaluate as verb
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.metrics import classifier, reference, streaming
+from srmcmc_tf.metrics import classifier, records, reference, streaming
 from srmcmc_tf.metrics import images as image_sets
 from srmcmc_tf.metrics.network import Network, Seen
 
@@ -115,7 +115,7 @@ def test_an_interrupted_reference_goes_on(home, monkeypatch):
 
 def test_the_classifier_knows_digits_it_was_not_trained_on():
     images, labels = classifier.digits(8)
-    model = classifier.build(8)
+    model = classifier.build([8, 8, 1], 10)
     classifier.train(model, images[:1400], labels[:1400])
     guesses = model(images[1400:])[1].numpy().argmax(axis=1)
     assert (guesses == labels[1400:]).mean() > 0.9
@@ -142,6 +142,36 @@ def test_a_digits_run_is_measured_under_other_names(workdir, capsys):
     }
     assert "n=100, against digits, observed, n=1,597" in told
     assert "in 10 splits" in told and "standard error" in told
+
+
+def test_a_toy_is_measured_by_its_regions(tmp_path, capsys):
+    changes = dict(toy="rings", n_examples=300, updates=2)
+    settings = dataclasses.replace(config.load("toy_2d"), **{**TINY, **changes})
+    train.train(settings, tmp_path)
+    assert call(f"--workdir={tmp_path}", "--n=200") == 0
+    found = stored(tmp_path / "generated")
+    assert found["toy_classifier_distance"]["reference"]["n"] == 300
+    assert 1 <= found["toy_classifier_score"]["value"] <= 10
+    assert found["mse"]["value"] is None
+    told = capsys.readouterr().out
+    assert "FID" not in told and "MSE: none, there are no left-out" in told
+
+
+@pytest.mark.parametrize("name", ["mixtures", "pinwheel"])
+def test_a_toys_own_draws_are_nearer_than_noise(name):
+    network = classifier.of_toy("toy_2d", name)
+    toy = toys.get("toy_2d", name)
+    real = toys.draw(toy, 1000, rng.seed_of(1))
+    real = image_sets.of_array(real, name, "observed")
+    known = reference.of_images(real, network)
+
+    def distance(points):
+        fake = image_sets.of_array(points, "fake", "seeds")
+        found = records.measure(fake, network, known, ["fid"])
+        return found["toy_classifier_distance"]["value"]
+
+    noise = rng.uniform([1000, 2], rng.seed_of(3)).numpy()
+    assert 5 * distance(toys.draw(toy, 1000, rng.seed_of(2))) < distance(noise)
 
 
 def test_what_was_measured_is_not_measured_again(workdir, monkeypatch, capsys):

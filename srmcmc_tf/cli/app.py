@@ -13,7 +13,7 @@ from srmcmc_tf.errors import UserError
 def run(verb, main):
     """Ends the process with `main()`'s exit code; errors become one line."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    for chatty in ("absl", "matplotlib", "urllib3"):
+    for chatty in ("absl", "matplotlib", "tensorflow", "urllib3"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
     try:
         code = main(sys.argv[1:])

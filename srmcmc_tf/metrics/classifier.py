@@ -1,34 +1,28 @@
-"""A small classifier of handwritten digits, where Inception does not suit.
+"""Small classifiers of our own, where Inception does not suit.
 
 Inception knows photographs in colour. For grey or tiny images its place is
-taken by a network of our own, trained on scikit-learn's 1,797 digits when it
-is first needed. Its values are named after it and are never called FID: they
-compare runs with each other, not with the literature.
+taken by a classifier of scikit-learn's 1,797 handwritten digits, for toys by
+one of the regions of the toy; each is trained when it is first needed. Their
+values are named after them and are never called FID: they compare runs with
+each other, not with the literature.
 """
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from srmcmc_tf import data
+from srmcmc_tf import data, rng, toys
 from srmcmc_tf.metrics import cache
 from srmcmc_tf.metrics.network import Network, Seen, digest
 
-_NAMES = {
-    "fid": "digits_classifier_distance",
-    "kid": "digits_classifier_kernel_distance",
-    "is": "digits_classifier_score",
-}
 FEATURES = 64
-CLASSES = 10
 
 
-def load(height):
-    """The classifier for images of a height.
+def of_digits(height):
+    """The classifier of digits, for images of a height.
 
     It works at the largest of 8x8, 16x16 and 32x32 that is not larger than
-    the images, on the mean of their channels. It is kept in the cache: the
-    same processor and seed train the same one, others a very similar one.
+    the images, on the mean of their channels.
 
     Args:
         height: of the images, in pixels.
@@ -37,61 +31,70 @@ def load(height):
         A `Network` of 64 features and 10 classes.
     """
     size = max(s for s in (8, 16, 32) if s <= max(height, 8))
-    model = build(size)
-    path = data.cache_dir() / f"digits_classifier-{size}x{size}-v1.npz"
-    weights = cache.load(path)
-    if weights is None:
-        print(f"training the digits classifier for {size}x{size}, once")
-        train(model, *digits(size))
-        weights = {f"{i:02d}": w for i, w in enumerate(model.get_weights())}
-        cache.save(path, weights)
-    model.set_weights([weights[name] for name in sorted(weights)])
+    model = build([size, size, 1], classes=10)
+    name = f"digits_classifier{size}"
+    weights = _learned(name, model, lambda: digits(size))
 
     def see(images):
         x = tf.reduce_mean(data.to_float(images), axis=3, keepdims=True)
         x = tf.image.resize(x, [size, size], antialias=True)
         return Seen(*model(x))
 
-    return Network(
-        f"digits_classifier{size}",
-        "trained on scikit-learn's digits",
-        digest(weights),
-        FEATURES,
-        CLASSES,
-        _NAMES,
-        tf.function(see, input_signature=[tf.TensorSpec([None] * 4, tf.uint8)]),
+    images = tf.TensorSpec([None] * 4, tf.uint8)
+    return _network("digits", name, weights, model, see, images)
+
+
+def of_toy(dataset, name):
+    """The classifier of the regions of a toy, for points.
+
+    Args:
+        dataset: "toy_1d" or "toy_2d".
+        name: of the toy.
+
+    Returns:
+        A `Network` of 64 features and at most 10 classes.
+    """
+    toy = toys.get(dataset, name)
+    centers = _regions(toy)
+    d = centers.shape[1]
+    model = build([d], classes=len(centers))
+    name = f"{dataset}_{name}_classifier"
+    weights = _learned(name, model, lambda: regions(toy, centers))
+    points = tf.TensorSpec([None, d], tf.float32)
+    return _network(
+        "toy", name, weights, model, lambda x: Seen(*model(x)), points
     )
 
 
-def build(size):
-    """Images [n, size, size, 1] in [-1, 1] to features and logits."""
+def build(shape, classes):
+    """A model of images [n, h, h, 1] or of points [n, d].
+
+    Returns:
+        A `keras.Model` with two outputs, features and logits.
+    """
     seeds = iter(range(100))
 
-    def weights():
-        return keras.initializers.HeNormal(seed=next(seeds))
+    def layer(kind, *args, activation="relu", **kwargs):
+        weights = keras.initializers.HeNormal(seed=next(seeds))
+        return kind(
+            *args, activation=activation, kernel_initializer=weights, **kwargs
+        )
 
-    x = images = keras.Input([size, size, 1])
-    x = keras.layers.Conv2D(
-        16, 3, padding="same", activation="relu", kernel_initializer=weights()
-    )(x)
-    while x.shape[1] > 4:
-        x = keras.layers.Conv2D(
-            2 * x.shape[3],
-            4,
-            2,
-            padding="same",
-            activation="relu",
-            kernel_initializer=weights(),
-        )(x)
-    x = keras.layers.Flatten()(x)
-    features = keras.layers.Dense(
-        FEATURES, activation="relu", kernel_initializer=weights()
-    )(x)
-    logits = keras.layers.Dense(CLASSES, kernel_initializer=weights())(features)
-    return keras.Model(images, [features, logits])
+    x = examples = keras.Input(shape)
+    if len(shape) == 3:
+        convolution = keras.layers.Conv2D
+        x = layer(convolution, 16, 3, padding="same")(x)
+        while x.shape[1] > 4:
+            x = layer(convolution, 2 * x.shape[3], 4, 2, padding="same")(x)
+        x = keras.layers.Flatten()(x)
+    else:
+        x = layer(keras.layers.Dense, FEATURES)(x)
+    features = layer(keras.layers.Dense, FEATURES)(x)
+    logits = layer(keras.layers.Dense, classes, activation=None)(features)
+    return keras.Model(examples, [features, logits])
 
 
-def train(model, images, labels, epochs=10, batch=64):
+def train(model, examples, labels, epochs=10, batch=64):
     """Fits the logits of `build`'s model to labels, in a fixed order."""
     head = keras.Model(model.input, model.outputs[1])
     head.compile(
@@ -102,10 +105,14 @@ def train(model, images, labels, epochs=10, batch=64):
     # RandomState's stream is frozen; those of newer generators may change.
     random = np.random.RandomState(0)
     order = np.concatenate(
-        [random.permutation(len(images)) for _ in range(epochs)]
+        [random.permutation(len(examples)) for _ in range(epochs)]
     )
     head.fit(
-        images[order], labels[order], batch_size=batch, shuffle=False, verbose=0
+        examples[order],
+        labels[order],
+        batch_size=batch,
+        shuffle=False,
+        verbose=0,
     )
 
 
@@ -118,3 +125,53 @@ def digits(size):
     shape = (size, size, 1)
     images = np.stack([data.square(image, shape) for image in images])
     return data.to_float(images).numpy(), found.target
+
+
+def regions(toy, centers, n=4_000):
+    """Draws of a toy, float32 [n, d], and which center is the nearest."""
+    x = toys.draw(toy, n, rng.seed_of(0))
+    distances = ((x[:, None] - centers) ** 2).sum(axis=2)
+    return x, distances.argmin(axis=1)
+
+
+def _regions(toy):
+    """The centers of a toy's pieces; of ten groups where it has more."""
+    from sklearn.cluster import KMeans
+
+    if len(toy.centers) <= 10:
+        return toy.centers
+    groups = KMeans(10, n_init=1, random_state=0).fit(toy.centers)
+    return groups.cluster_centers_
+
+
+def _learned(name, model, examples):
+    """The weights of a model, from the cache or by training; now its own.
+
+    The same processor trains the same one, others a very similar one.
+    """
+    path = data.cache_dir() / f"{name}-v1.npz"
+    weights = cache.load(path)
+    if weights is None:
+        print(f"training {name}, once")
+        train(model, *examples())
+        weights = {f"{i:02d}": w for i, w in enumerate(model.get_weights())}
+        cache.save(path, weights)
+    model.set_weights([weights[name] for name in sorted(weights)])
+    return weights
+
+
+def _network(kind, name, weights, model, see, examples):
+    names = {
+        "fid": f"{kind}_classifier_distance",
+        "kid": f"{kind}_classifier_kernel_distance",
+        "is": f"{kind}_classifier_score",
+    }
+    return Network(
+        name,
+        "trained here",
+        digest(weights),
+        FEATURES,
+        model.outputs[1].shape[1],
+        names,
+        tf.function(see, input_signature=[examples]),
+    )

@@ -29,6 +29,8 @@ class ImageSet(NamedTuple):
         shape: (h, w, c) of one.
         identity: text that changes when the images do.
         read: (start, stop) to those images, uint8 [stop - start, h, w, c].
+
+    Those of a toy are points, float32 of shape (d,).
     """
 
     name: str
@@ -41,7 +43,7 @@ class ImageSet(NamedTuple):
 
 
 def of_array(images, name, split, preprocessing="square"):
-    """The `ImageSet` of an uint8 array [n, h, w, c]."""
+    """The `ImageSet` of an array of images, or of points."""
     return ImageSet(
         name,
         split,
@@ -63,11 +65,10 @@ def of_model(model, n, shape):
     """
 
     def read(start, stop):
-        parts = [
-            plots.to_uint8(np.asarray(model.sample(range(i, i + _CHAINS))))
-            for i in range(start, stop, _CHAINS)
-        ]
-        return np.concatenate(parts)[: stop - start]
+        starts = range(start, stop, _CHAINS)
+        parts = [model.sample(range(i, i + _CHAINS)) for i in starts]
+        x = np.concatenate(parts)[: stop - start]
+        return x if len(shape) == 1 else plots.to_uint8(x)
 
     name = digest(model)
     return ImageSet("samples", "seeds", "none", n, shape, name, read)

@@ -1,4 +1,7 @@
-"""What metrics look at images with: uint8 in, features and logits out."""
+"""What metrics look at images with: uint8 in, features and logits out.
+
+Those of toys see points instead, float32 [n, d].
+"""
 
 import hashlib
 from collections.abc import Callable
@@ -44,7 +47,7 @@ class Network(NamedTuple):
 
     def __call__(self, images):
         """The `Seen` of uint8 images [n, h, w, c], any n."""
-        return self.see(tf.convert_to_tensor(images, tf.uint8))
+        return self.see(tf.convert_to_tensor(images))
 
 
 def digest(arrays):

@@ -86,7 +86,8 @@ def _reference(name, split, arrays):
 def _name(images, network):
     size = "x".join(map(str, images.shape))
     name = re.sub(r"[^\w.]+", "_", images.name)
+    kind = "uint8" if len(images.shape) == 3 else "float32"
     return (
-        f"{name}-{images.split}-n{images.n}-{images.preprocessing}{size}-uint8-"
-        f"{network.name}-{network.digest}-{images.identity[:8]}.npz"
+        f"{name}-{images.split}-n{images.n}-{images.preprocessing}{size}-"
+        f"{kind}-{network.name}-{network.digest}-{images.identity[:8]}.npz"
     )
