@@ -257,6 +257,8 @@ def address(exported):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Tests that run in the background pass on an ignored Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     line = process.stdout.readline()
     assert line.startswith("http://127.0.0.1:"), process.stderr.read()
