@@ -49,6 +49,7 @@ def of_run(model, config, *, out, n=40_000, chosen=METRICS, path=""):
             part = store.path.with_name("evaluation-mse.part")
             error = reconstruction_error(model, images.left_out, part=part)
             store.add({"mse": error}, request)
+            part.unlink(missing_ok=True)
         names.append("mse")
     return {name: store.records[name] for name in names}
 
@@ -152,8 +153,6 @@ def reconstruction_error(model, left_out, *, part=None, batch=50):
             errors = np.concatenate([errors, more])
             if part:
                 cache.save(part, {"request": request, "errors": errors})
-    if part:
-        part.unlink(missing_ok=True)
     return {
         "value": float(errors.mean()),
         "standard_error": float(errors.std() / math.sqrt(n)),
@@ -209,4 +208,5 @@ class _Store:
         if missing:
             found = records.measure(fake, network, real, missing, part=part)
             self.add(found, request)
+            part.unlink(missing_ok=True)
         return list(names.values())

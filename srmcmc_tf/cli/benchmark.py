@@ -17,6 +17,7 @@ _SECTIONS = {
     "scaling": ("speed", "time against K and the batch: should be linear"),
     "memory": ("memory", "peak of an update against K: should be flat"),
     "gradient": ("memory", "reconstruction's gradient against a naive tape"),
+    "inception": ("metrics", "FID and KID against the plain Inception"),
 }
 
 
@@ -27,17 +28,21 @@ def main():
 def benchmark(argv):
     asked, argv = flags.wants_help(argv)
     if asked:
-        print(f"bin/benchmark [NAME ...]\n\n{__doc__}")
+        print(f"bin/benchmark [NAME ...] [--inception=PATH]\n\n{__doc__}")
         for name, (_, text) in _SECTIONS.items():
             print(f"  {name:<9} {text}")
         return 0
-    for name in argv:
+    given = [arg for arg in argv if arg.startswith("-")]
+    weights = flags.parse("benchmark", given, {"inception": str})
+    names = [arg for arg in argv if arg not in given] or _SECTIONS
+    for name in names:
         if name not in _SECTIONS:
             raise UserError(f"{name!r}: must be one of {', '.join(_SECTIONS)}")
     app.import_tensorflow()
-    for name in argv or _SECTIONS:
+    for name in names:
         module, text = _SECTIONS[name]
         print(f"\n## {name}: {text}")
         module = importlib.import_module(f"srmcmc_tf.benchmarks.{module}")
-        getattr(module, name)()
+        options = weights.values() if name == "inception" else ()
+        getattr(module, name)(*options)
     return 0

@@ -45,10 +45,12 @@ def of_images(images, network):
         fid = FID(network.features)
         kid = KID(network.features, capacity=min(CAPACITY, images.n))
         metrics = {"fid": fid, "kid": kid}
-        streaming.feed(metrics, network, images, path.with_suffix(".part"))
+        part = path.with_suffix(".part")
+        streaming.feed(metrics, network, images, part)
         n, mean, covariance = fid.moments()
         arrays = dict(n=n, mu=mean, sigma=covariance, features=kid.kept())
         cache.save(path, arrays)
+        part.unlink(missing_ok=True)
     return _reference(images.name, images.split, arrays)
 
 
