@@ -65,9 +65,10 @@ class Evaluate(keras.callbacks.Callback):
         self.evaluated[update] = found
         _save(self.workdir / "evaluations.json", self.evaluated)
         self._show(update, found)
+        note = ", the best so far" if best else ""
+        tqdm.write(f"evaluation of update {update:,}{note}:")
         for name, record in found.items():
-            note = " (the best so far)" if best and name == self.by else ""
-            tqdm.write(f"update {update:,}: {records.tell(name, record)}{note}")
+            tqdm.write(f"  {records.tell(name, record)}")
 
     def _keep(self):
         saved = checkpoints.save(self.workdir / "best", self.model)

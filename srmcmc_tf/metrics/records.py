@@ -57,7 +57,7 @@ def tell(name, record):
     if "range" in record:
         text += f", per pixel and channel, of images in {record['range']}"
     if "warning" in record:
-        text += f"\n  warning: {record['warning']}"
+        text += f"\n    warning: {record['warning']}"
     return text
 
 
