@@ -47,11 +47,11 @@ def convnet(image_size, channels=3, *, n_f=64, seed=0, dtype="float32"):
 
 
 def mlp(d, *, n_f=64, seed=0, dtype="float32"):
-    """A network for points: four hidden layers of `n_f`, as `convnet` else.
+    """A network for points: four hidden layers, in all else as `convnet`.
 
-    LeakyReLU serves points as it serves images: its kinks lie all over
-    [-1, 1], so that f has narrow modes early; with SiLU, measured on the toys
-    from the same initial range, f was still without them after as long.
+    LeakyReLU's kinks lie all over [-1, 1], so that f soon has narrow modes.
+    On the toys a smooth SiLU did a little better on the line and much worse in
+    the plane: after 2,000 updates it had found 4 of the 8 modes of a mixture.
 
     Args:
         d: number of coordinates of a point.

@@ -92,7 +92,7 @@ def _mixtures():
 
 def _rings():
     """Two circles around one point, of equal density along them."""
-    # So close that their sum shows no ripple: a tenth of a scale would do.
+    # A third of a scale apart: their sum shows no ripple.
     points = [_circle(r, round(400 * r)) for r in (0.25, 0.75)]
     return _along(np.concatenate(points), 0.05)
 
