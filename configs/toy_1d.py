@@ -2,7 +2,7 @@
 
     bin/train --dataset=toy_1d
 
-Cost: 58 CPU seconds, about half a minute on 2 idle cores.
+Cost: 58 CPU seconds.
 Expect: the KDE of the samples at a total variation distance of 0.03 from the
 truth (0.02 for exact draws), an EBM with the truth's modes but an entropy of
 -1.8 nats beside the truth's -0.1.

@@ -3,7 +3,7 @@
     bin/train --dataset=toy_2d
     bin/train --dataset=toy_2d --toy=rings --workdir=runs/rings
 
-Cost: 65 CPU seconds, about 40 seconds on 2 idle cores.
+Cost: about 65 CPU seconds.
 Expect: for the mixture of eight Gaussians, the KDE of the samples at a total
 variation distance of 0.13 from the truth (0.06 for exact draws), an EBM with
 the truth's modes but an entropy of -3.0 nats beside the truth's -0.4.
