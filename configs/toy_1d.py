@@ -2,7 +2,7 @@
 
     bin/train --dataset=toy_1d
 
-Cost: 58 CPU seconds.
+Cost: less than a minute on 2 cores.
 Expect: the KDE of the samples at a total variation distance of 0.03 from the
 truth (0.02 for exact draws), an EBM with the truth's modes but an entropy of
 -1.8 nats beside the truth's -0.1.
@@ -27,4 +27,5 @@ config = Config(
     anneal_after=1_000,
     learning_rate_half_life=200,
     sigma_half_life=0,
+    log_every=10,
 )
