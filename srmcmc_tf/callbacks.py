@@ -17,7 +17,7 @@ import keras
 import tensorflow as tf
 from tqdm import tqdm
 
-from srmcmc_tf import checkpoints, densities, plots
+from srmcmc_tf import checkpoints, densities, ema, plots
 from srmcmc_tf.errors import NonFiniteError, UserError
 
 
@@ -46,12 +46,14 @@ class Log(_Callback):
     Args:
         workdir: the run directory.
         every: updates between two logged ones.
+        also: function that gives more quantities of the update, by name.
     """
 
-    def __init__(self, workdir, *, every=1):
+    def __init__(self, workdir, *, every=1, also=dict):
         super().__init__()
         self.workdir = pathlib.Path(workdir)
         self.every = every
+        self.also = also
 
     def on_train_begin(self, logs=None):
         start = int(self.model.optimizer.iterations)
@@ -69,7 +71,8 @@ class Log(_Callback):
         now = time.perf_counter()
         last, then = self._last
         self._last = update, now
-        logs = {**logs, "updates_per_second": (update - last) / (now - then)}
+        logs = {**logs, **self.also()}
+        logs["updates_per_second"] = (update - last) / (now - then)
         self._file.write(json.dumps({"update": update, **logs}) + "\n")
         with self._writer.as_default(step=update):
             for name, value in logs.items():
@@ -125,7 +128,8 @@ class Pictures(_Callback):
     def _draw(self, update):
         path = self.workdir / "samples" / f"{update:06d}.png"
         if path != self.newest:
-            self._picture(path, update)
+            with ema.averaged(self.model):
+                self._picture(path, update)
             self.newest = path
 
     def _picture(self, path, update):
@@ -175,12 +179,14 @@ class Checkpoints(_Callback):
     Args:
         workdir: the run directory.
         every: updates between two checkpoints.
+        save: what saves, as `checkpoints.save` does.
     """
 
-    def __init__(self, workdir, *, every=500):
+    def __init__(self, workdir, *, every=500, save=checkpoints.save):
         super().__init__()
         self.directory = pathlib.Path(workdir) / "checkpoints"
         self.every = every
+        self.save = save
         self.saved = []
 
     def on_train_begin(self, logs=None):
@@ -201,7 +207,7 @@ class Checkpoints(_Callback):
         self._save()
 
     def _save(self):
-        self.saved.append(checkpoints.save(self.directory, self.model))
+        self.saved.append(self.save(self.directory, self.model))
 
 
 class StopOnSignal(keras.callbacks.Callback):

@@ -1,10 +1,12 @@
 """Checkpoints: a directory each, complete or not there at all.
 
-`checkpoints/000500/` holds the state after update 500: weights, optimizer and
-update number. All else of a run is a function of its config. It is written
-under another name, brought to the disk and renamed.
+`checkpoints/000500/` holds the state after update 500: weights, their average
+where one is kept, optimizer, update number, and notes, such as what the guard
+remembers. All else of a run is a function of its config. It is written under
+another name, brought to the disk and renamed.
 """
 
+import json
 import os
 import pathlib
 import shutil
@@ -18,6 +20,7 @@ import tensorflow as tf
 from srmcmc_tf.errors import NonFiniteError, UserError
 
 KEEP = 2
+_NOTES = "notes/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 class Saved(NamedTuple):
@@ -28,13 +31,15 @@ class Saved(NamedTuple):
     megabytes: float
 
 
-def save(directory, model):
+def save(directory, model, *, keep=(), notes=None):
     """Writes the state of a compiled model; keeps the newest two.
 
     Args:
         directory: the run's `checkpoints` directory.
         model: a compiled model whose `checkpoint_items()` are networks and
             optimizers by name; `model.optimizer` counts the updates.
+        keep: updates whose checkpoints are kept, too.
+        notes: a dictionary to keep with it, as JSON.
 
     Returns:
         `Saved`.
@@ -48,7 +53,10 @@ def save(directory, model):
     try:
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
-        _state(model).write(str(temporary / "state"))
+        # Inside, where it has a checksum as all else.
+        text = tf.Variable(json.dumps(notes or {}))
+        state = tf.train.Checkpoint(**_items(model), notes=text)
+        state.write(str(temporary / "state"))
         for file in temporary.iterdir():
             to_disk(file)
         shutil.rmtree(path, ignore_errors=True)  # of the same update
@@ -58,7 +66,8 @@ def save(directory, model):
         shutil.rmtree(temporary, ignore_errors=True)
         raise _not_written(path, error, latest(directory)) from None
     for old in _all(directory)[:-KEEP]:
-        shutil.rmtree(old)
+        if int(old.name) not in keep:
+            shutil.rmtree(old)
     return Saved(path, time.perf_counter() - begin, _megabytes(path))
 
 
@@ -67,10 +76,27 @@ def latest(directory):
     return next(reversed(_all(pathlib.Path(directory))), None)
 
 
+def updates(directory):
+    """The updates of all checkpoints of a directory, in order."""
+    return [int(path.name) for path in _all(pathlib.Path(directory))]
+
+
+def notes(path):
+    """The notes saved with the state at `path`; None in an old version's."""
+    reader = tf.train.load_checkpoint(str(pathlib.Path(path) / "state"))
+    if not reader.has_tensor(_NOTES):
+        return None
+    return json.loads(reader.get_tensor(_NOTES))
+
+
 def restore(path, model):
     """Puts the state at `path` into a compiled model; returns its update."""
     try:
-        _state(model).read(str(pathlib.Path(path) / "state")).assert_consumed()
+        items = _items(model)
+        if notes(path) is not None:
+            items["notes"] = tf.Variable("")
+        state = tf.train.Checkpoint(**items)
+        state.read(str(pathlib.Path(path) / "state")).assert_consumed()
     except Exception as error:  # a damaged file raises all kinds of them
         reason = (str(error).strip() or repr(error)).splitlines()[0]
         raise UserError(f"cannot restore {path}: {reason}") from None
@@ -104,8 +130,11 @@ def discard_after(directory, update):
             shutil.rmtree(path)
 
 
-def _state(model):
-    return tf.train.Checkpoint(**model.checkpoint_items())
+def _items(model):
+    items = model.checkpoint_items()
+    if getattr(model, "average", None) is not None:
+        items["average"] = model.average
+    return items
 
 
 def _all(directory):
@@ -116,12 +145,11 @@ def _all(directory):
 
 
 def _check_finite(model, update):
-    for item in model.checkpoint_items().values():
+    for item in _items(model).values():
         for variable in item.variables:
             if not np.isfinite(variable.numpy()).all():
-                raise NonFiniteError(
-                    f"update {update}: {variable.path} is not finite"
-                )
+                name = getattr(variable, "path", variable.name)
+                raise NonFiniteError(f"update {update}: {name} is not finite")
 
 
 def to_disk(path):

@@ -25,8 +25,9 @@ DATASETS = (
 )
 
 
-def _setting(default, group, text, low=None, high=None, choices=None):
-    metadata = dict(group=group, help=text, low=low, high=high, choices=choices)
+def _setting(default, group, text, low=None, high=None, **rules):
+    rules = {"choices": None, "word": None, **rules}  # a word for a number
+    metadata = dict(group=group, help=text, low=low, high=high, **rules)
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -99,7 +100,12 @@ class Config:
     )
     learning_rate: float = _setting(1e-4, "training", "of Adam", 0.0, 1.0)
     sigma: float = _setting(
-        0.03, "training", "noise added to the examples", 0.0, 10.0
+        0.03,
+        "training",
+        "noise added to the examples; auto lowers it as far as it goes",
+        0.0,
+        10.0,
+        word="auto",
     )
     anneal_after: int = _setting(
         200_000,
@@ -121,6 +127,19 @@ class Config:
         "updates in which it then halves; 0: it stays",
         0,
         10**9,
+    )
+    guard: str = _setting(
+        "on",
+        "training",
+        "goes back to a good checkpoint where the training diverges",
+        choices=("on", "off"),
+    )
+    ema: float = _setting(
+        0.0,
+        "training",
+        "decay of an average of the weights to sample with, as 0.999; 0: none",
+        0.0,
+        0.99999,
     )
     seed: int = _setting(
         1, "training", "names all randomness of the run", 0, 2**31 - 1
@@ -156,6 +175,8 @@ class Config:
         for field in dataclasses.fields(self):
             check(field, getattr(self, field.name))
         _check_toy(self)
+        if self.sigma == "auto" and self.guard == "off":
+            raise UserError("--sigma=auto: needs --guard=on")
 
 
 FIELDS = {field.name: field for field in dataclasses.fields(Config)}
@@ -184,7 +205,7 @@ def parse(name, text):
     """The value that `text`, from a command line, gives to a field."""
     field = FIELDS[name]
     try:
-        value = field.type(text)
+        value = text if text == field.metadata["word"] else field.type(text)
     except ValueError:
         raise UserError(_refusal(field, text)) from None
     check(field, value)
@@ -202,6 +223,8 @@ def from_dict(values):
 def check(field, value):
     """Raises `UserError` where a value is not allowed."""
     rules = field.metadata
+    if rules["word"] and value == rules["word"]:
+        return
     types = (int, float) if field.type is float else field.type
     good = isinstance(value, types)
     if good and rules["choices"]:
@@ -240,7 +263,8 @@ def allowed(field):
         return ", ".join(map(str, rules["choices"]))
     if field.type is str:
         return ""
-    return f"{rules['low']:,} to {rules['high']:,}"
+    word = f", or {rules['word']}" if rules["word"] else ""
+    return f"{rules['low']:,} to {rules['high']:,}{word}"
 
 
 def _refusal(field, value):

@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 from tqdm import tqdm
 
-from srmcmc_tf import checkpoints
+from srmcmc_tf import checkpoints, ema
 from srmcmc_tf.metrics import records
 
 
@@ -54,7 +54,8 @@ class Evaluate(keras.callbacks.Callback):
     def _evaluate(self, update):
         if update % self.every:
             return
-        found = self.measure(self.model, self.stop)
+        with ema.averaged(self.model):
+            found = self.measure(self.model, self.stop)
         if found is None:
             return
         value = found[self.by]["value"]

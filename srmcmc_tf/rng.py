@@ -8,8 +8,9 @@ two of them. Seeds of shape [n, 2] give each row of a batch its own stream.
 import tensorflow as tf
 
 # Purposes, always folded in first: draws for different ends share no stream.
-# START and CHAIN are of a sample, TRAIN and TEST of the chains of a batch.
-START, CHAIN, TRAIN, TEST, ORDER, NOISE, TOY = range(7)
+# START and CHAIN are of a sample, TRAIN and TEST of the chains of a batch,
+# BRANCH is of a run that the guard took back.
+START, CHAIN, TRAIN, TEST, ORDER, NOISE, TOY, BRANCH = range(8)
 
 
 def seed_of(number):
@@ -44,6 +45,13 @@ def uniform(shape, seed):
 def normal(shape, seed):
     """Standard normal, float32."""
     return _draw(tf.random.stateless_normal, shape, seed)
+
+
+def integer(seed, high):
+    """Uniform in 0 to `high` - 1, an int32 scalar."""
+    return tf.random.stateless_uniform(
+        [], seed, 0, high, tf.int32, alg="philox"
+    )
 
 
 def _draw(draw, shape, seed, **kwargs):

@@ -1,4 +1,4 @@
-"""Annealing: a setting as a pure function of the update number."""
+"""Settings that change: annealing, and a sigma that finds itself."""
 
 import keras
 import tensorflow as tf
@@ -15,6 +15,7 @@ class Anneal(keras.optimizers.schedules.LearningRateSchedule):
         initial: the value at the start.
         after: the update from which it falls.
         half_life: updates in which it halves; 0 keeps it constant.
+        least: it is never smaller.
 
     Examples:
 
@@ -22,20 +23,80 @@ class Anneal(keras.optimizers.schedules.LearningRateSchedule):
     0.015
     """
 
-    def __init__(self, initial, *, after, half_life):
+    def __init__(self, initial, *, after, half_life, least=0.0):
         self.initial = initial
         self.after = after
         self.half_life = half_life
+        self.least = least
 
     def __call__(self, step):
         if not self.half_life:
-            return tf.constant(self.initial, tf.float32)
+            return tf.constant(max(self.initial, self.least), tf.float32)
         past = tf.maximum(tf.cast(step, tf.float32) - self.after, 0.0)
-        return self.initial * tf.pow(0.5, past / self.half_life)
+        value = self.initial * tf.pow(0.5, past / self.half_life)
+        return tf.maximum(value, self.least)
 
     def get_config(self):
         return {
             "initial": self.initial,
             "after": self.after,
             "half_life": self.half_life,
+            "least": self.least,
         }
+
+
+class AutoSigma:
+    """The paper's "decrease until training is unstable", done by itself.
+
+    Sigma is constant for `WINDOW` updates. After a window in which the
+    guard's unrest stayed below `CALM`, sigma falls; after one in which it rose
+    above `RESTLESS`, sigma goes back up; else it stays. Where the guard had to
+    go back for good, `least` keeps sigma above where that happened.
+
+    What is decided at the end of a window holds from the window after the
+    next one on: batches are made a few updates ahead, and so each has the
+    same sigma in every run, killed or not.
+
+    Args:
+        learning_rate: of Adam. Sigma halves in 1 / learning_rate updates: a
+            network that learns slower is given more time.
+        least: sigma is never smaller.
+        state: of an earlier one, to go on from.
+    """
+
+    START = 0.2
+    WINDOW = 50
+    CALM, RESTLESS = 2.0, 3.0
+    BACK_UP = 1.1
+
+    def __init__(self, *, learning_rate, least, state=None):
+        state = state or {"levels": [self.START, self.START], "worst": 0.0}
+        self.fall = 0.5 ** (self.WINDOW * learning_rate)
+        self.least = least
+        self.worst = state["worst"]
+        # Of the present window and the next, by the parity of its number.
+        self.levels = [max(level, least) for level in state["levels"]]
+        with tf.device("cpu"):  # where the batches are made
+            self._levels = tf.Variable(self.levels, dtype=tf.float32)
+
+    def __call__(self, step):
+        window = tf.cast(step, tf.int64) // self.WINDOW
+        return tf.gather(self._levels, window % 2)
+
+    def observe(self, update, unrest):
+        """Takes in an update's unrest; decides at the end of a window."""
+        self.worst = max(self.worst, unrest)
+        if update % self.WINDOW:
+            return
+        window = update // self.WINDOW  # the one that begins
+        level = self.levels[window % 2]
+        if self.worst < self.CALM:
+            level = max(level * self.fall, self.least)
+        elif self.worst > self.RESTLESS:
+            level = min(level * self.BACK_UP, max(self.START, self.least))
+        self.levels[(window + 1) % 2] = level
+        self._levels.assign(self.levels)
+        self.worst = 0.0
+
+    def to_dict(self):
+        return {"levels": list(self.levels), "worst": self.worst}

@@ -3,10 +3,13 @@
 What is restored when a run goes on, and from where:
 1. the settings, from RUN/config.json (only `updates` may grow);
 2. the images, read again; their digest must be that of config.json;
-3. weights, optimizer and update number, from the newest checkpoint;
-4. the order of the data and all noise, from (seed, update): nothing is stored;
-5. metrics.jsonl and evaluations.json, cut off after the update of that
+3. weights, their average, optimizer, update number and what the guard
+   remembers, from the newest checkpoint;
+4. the seed's branch and the least sigma, from interventions.jsonl;
+5. the order of the data and all noise, from (seed, update): nothing is stored;
+6. metrics.jsonl and evaluations.json, cut off after the update of that
    checkpoint.
+A run that the guard takes back goes on in just this way.
 """
 
 import dataclasses
@@ -24,9 +27,12 @@ from srmcmc_tf import (
     callbacks,
     checkpoints,
     data,
+    ema,
     energy,
     evaluate,
     evaluating,
+    guard,
+    mending,
     precision,
     runs,
     schedule,
@@ -55,20 +61,24 @@ def train(config, workdir):
             f"{len(images.left_out):,} left-out {_kind(images.observed)}"
         )
         runs.save(workdir, config, data.digest(images.observed))
-        model = build(config)
-        print(f"{config.model}: {_weights(model)}")
-        newest = checkpoints.recover(workdir / "checkpoints", model)
-        start = int(model.optimizer.iterations)
-        if newest:
-            checkpoints.discard_after(workdir / "checkpoints", start)
-            print(f"going on from update {start:,}, {newest}")
-        else:
-            _describe(workdir, config)
-        return _fit(model, config, workdir, images.observed, start)
+        stop = callbacks.StopOnSignal()
+        while not stop.received:
+            try:
+                _go_on(config, workdir, images.observed, stop)
+                break
+            except guard.Trouble:
+                pass  # it was taken back
+        return stop.received
 
 
 def build(config):
     """The compiled model of a config, with its initial weights."""
+    model = _compiled(config)
+    model.average = ema.Average(model, config.ema) if config.ema else None
+    return model
+
+
+def _compiled(config):
     rate = schedule.Anneal(
         config.learning_rate,
         after=config.anneal_after,
@@ -98,47 +108,74 @@ def _network(config):
     return energy.convnet(config.image_size, config.channels, **same)
 
 
-def dataset(config, images, start=0):
-    """The batches of a run from update `start` on."""
-    sigma = schedule.Anneal(
-        config.sigma,
-        after=config.anneal_after,
-        half_life=config.sigma_half_life,
-    )
+def dataset(config, images, start=0, way=None):
+    """The batches of a run from update `start` on, on a `mending.Way`."""
+    way = way or mending.way(config)
     return data.batches(
         images,
         batch_size=config.batch_size,
-        sigma=sigma,
-        seed=config.seed,
+        sigma=way.sigma,
+        seed=way.seed,
         start=start,
     )
 
 
-def _fit(model, config, workdir, images, start):
+def _go_on(config, workdir, images, stop):
+    """From the newest checkpoint to the end, or until the guard goes back."""
+    model = build(config)
+    print(f"{config.model}: {_weights(model)}")
+    newest = checkpoints.recover(workdir / "checkpoints", model)
+    start = int(model.optimizer.iterations)
+    if newest:
+        checkpoints.discard_after(workdir / "checkpoints", start)
+        print(f"going on from update {start:,}, {newest}")
+    else:
+        _describe(workdir, config)
+    notes = (newest and checkpoints.notes(newest)) or {}
+    way = mending.way(config, mending.past(workdir, start), notes)
+    model.seed = way.seed
+    _fit(model, config, workdir, images, way, stop)
+
+
+def _fit(model, config, workdir, images, way, stop):
+    start = int(model.optimizer.iterations)
     saves = callbacks.Checkpoints(workdir, every=config.checkpoint_every)
-    stop = callbacks.StopOnSignal()
+    log = callbacks.Log(workdir, every=config.log_every)
+    if way.guard:
+        saves.save = way.guard.save
+        log.also = lambda: way.guard.shown
+    pictures = _pictures(config, workdir, images)
+    progress = callbacks.Progress(config.updates, saves)
+    average = [ema.UpdateAverage()] if config.ema else []
+    first = [*average, way.guard or callbacks.StopOnNonFinite()]
     evaluation = _evaluation(model, config, workdir, images, stop)
     begin = time.perf_counter()
     try:
         if start < config.updates:
             model.fit(
-                dataset(config, images, start),
+                dataset(config, images, start, way),
                 steps_per_epoch=config.updates - start,
                 shuffle=False,
                 verbose=0,
                 callbacks=[
-                    callbacks.StopOnNonFinite(),
-                    callbacks.Log(workdir, every=config.log_every),
-                    _pictures(config, workdir, images),
+                    *first,
+                    log,
+                    pictures,
                     saves,
                     *evaluation,
                     stop,
-                    callbacks.Progress(config.updates, saves),
+                    progress,
                 ],
             )
         else:
             for callback in evaluation:
                 callback.go_on()
+    except guard.Trouble as trouble:
+        model.stop_training = True
+        for callback in (log, pictures, stop, progress):  # but nothing is saved
+            callback.on_train_end()
+        mending.intervene(workdir, config, trouble, way.sigma)
+        raise
     except NonFiniteError as error:
         newest = checkpoints.latest(workdir / "checkpoints")
         larger = "a larger --sigma or --K, or " if config.model == "ebm" else ""
@@ -155,7 +192,8 @@ def _fit(model, config, workdir, images, start):
     update = int(model.optimizer.iterations)
     seconds = time.perf_counter() - begin
     _report(workdir, config, update, update - start, seconds, saves.saved)
-    return stop.received
+    if config.sigma == "auto" and start < update:
+        print(f"  sigma       {way.guard.shown['sigma']:.4f}, found by itself")
 
 
 def _evaluation(model, config, workdir, images, stop):

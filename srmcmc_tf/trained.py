@@ -15,7 +15,8 @@ def load(workdir):
 
     Returns:
         The run's model and its `Config`; `UserError` where there is no run, or
-        none with a checkpoint. A run that is not finished is told of.
+        none with a checkpoint. A run that is not finished is told of. The
+        weights are the averaged ones where the run kept an average.
     """
     config = runs.require(workdir)
     model = train.build(config)
@@ -23,6 +24,8 @@ def load(workdir):
         raise UserError(
             f"{workdir} has no checkpoint yet: bin/train --workdir={workdir}"
         )
+    if model.average is not None:
+        model.average.put_into(model)
     update = int(model.optimizer.iterations)
     if update < config.updates:
         text = f"{workdir} stands at update {update:,} of {config.updates:,}"

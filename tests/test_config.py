@@ -46,6 +46,9 @@ def test_the_papers_settings_stand_in_its_configs():
         ("image_size", "48", "must be a power of two, 8 to 1,024"),
         ("channels", "2", "must be one of 1, 3"),
         ("dataset", "cifar", "did you mean 'cifar10'?"),
+        ("sigma", "Auto", "must be a number, 0.0 to 10.0, or auto"),
+        ("ema", "1", "must be a number, 0.0 to 0.99999"),
+        ("guard", "yes", "must be one of on, off"),
         ("precision", "float16", "must be one of float32, mixed_bfloat16"),
     ],
 )
@@ -61,8 +64,19 @@ def test_values_take_the_type_of_their_field():
     assert config.parse("data_dir", "12") == "12"
 
 
+def test_sigma_may_find_itself_under_the_guard():
+    assert config.parse("sigma", "auto") == "auto"
+    with pytest.raises(UserError, match="needs --guard=on"):
+        config.Config(sigma="auto", guard="off")
+
+
+def test_the_average_is_off_in_the_papers_configs():
+    for name in ("cifar10", "celeb_a", "celeb_a_128", "lsun_bedroom"):
+        assert config.load(name).ema == 0.0
+
+
 def test_a_config_survives_json():
-    one = config.load("cifar10")
+    one = dataclasses.replace(config.load("cifar10"), sigma="auto")
     values = json.loads(json.dumps(dataclasses.asdict(one)))
     assert config.from_dict(values) == one
 

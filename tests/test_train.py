@@ -223,6 +223,7 @@ def test_a_directory_that_cannot_be_made_gives_one_line(tmp_path):
 def test_a_divergence_stops_names_the_update_and_keeps_the_checkpoint(tmp_path):
     workdir = tmp_path / "run"
     wild = dict(step_size=1e6, learning_rate=1.0, learning_rate_half_life=0)
+    wild["guard"] = "off"
     settings = flags(**wild, updates=2000, checkpoint_every=10)
     code, _, err = run(f"--workdir={workdir}", *settings)
     assert code == 1 and "Traceback" not in err

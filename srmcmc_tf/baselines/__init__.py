@@ -9,7 +9,13 @@ from srmcmc_tf.errors import UserError
 # model. Adam's rate is Radford et al.'s for the DCGAN (with beta_1 = 0.5) and
 # Keras's own for the VAE; both stay constant, as is usual, and the data are
 # given without noise: sigma is there for the chains.
-_PLAIN = dict(learning_rate_half_life=0, sigma=0.0, sigma_half_life=0)
+_PLAIN = dict(
+    learning_rate_half_life=0,
+    sigma=0.0,
+    sigma_half_life=0,
+    guard="off",
+    ema=0.0,
+)
 DEFAULTS = {
     "vae": {"learning_rate": 1e-3, **_PLAIN},
     "dcgan": {"learning_rate": 2e-4, **_PLAIN},
@@ -23,6 +29,7 @@ _NO_CHAIN = dict.fromkeys(
         "noise",
         "sigma",
         "sigma_half_life",
+        "guard",
         "jit_compile",
         "deterministic",
         "trace",

@@ -1,0 +1,245 @@
+"""What is done about trouble: a run goes back and takes another way.
+
+An intervention discards the checkpoints after the last good one, adds a line
+to RUN/interventions.jsonl, and lets the run go on from there with another
+branch of its seed. Where trouble comes again near the same place, sigma is
+raised above the one that failed. All of it follows from the config, so two
+runs of a config intervene alike.
+
+The line is written last: a run that is killed before simply comes to the
+same trouble again. A checkpoint at update u belongs to the branch after the
+last intervention that went back to u or before, so nothing else is stored.
+"""
+
+import json
+import os
+import pathlib
+from typing import NamedTuple
+
+import keras
+import tensorflow as tf
+from tqdm import tqdm
+
+from srmcmc_tf import checkpoints, guard, rng, schedule
+from srmcmc_tf.errors import NonFiniteError
+
+MOST = 10  # interventions of a run
+# A checkpoint is good if there was no trouble for so many updates after it.
+GOOD_AFTER = 200
+# Trouble within so many updates after that of the time before comes again.
+AGAIN = 1_000
+LARGER = 1.4  # sigma that is tried, over the one that failed
+
+
+class Way(NamedTuple):
+    """How a run goes on: as its config says, or as an intervention left it.
+
+    Attributes:
+        seed: names the noise and the order of the data.
+        sigma: function from an update to its sigma.
+        guard: a `Guard`, or None where the config wants none.
+    """
+
+    seed: int
+    sigma: object
+    guard: object
+
+
+class Guard(keras.callbacks.Callback):
+    """Judges each update by `guard`'s rule and raises `guard.Trouble`.
+
+    Args:
+        sigma: update to sigma; a `schedule.AutoSigma` is told of the unrest.
+        every: updates between two checkpoints.
+        state: `guard.State.to_dict` to go on from.
+    """
+
+    def __init__(self, sigma, *, every, state=None):
+        super().__init__()
+        self.sigma = sigma
+        self.every = every
+        self.state = guard.State(**(state or {}))
+        self.shown = {}  # what the log tells beside the update's quantities
+
+    def on_train_batch_end(self, batch, logs=None):
+        update = int(self.model.optimizer.iterations)
+        logs = {name: float(value) for name, value in logs.items()}
+        broken = guard.not_finite(logs)
+        if broken:
+            raise guard.Trouble(update, broken)
+        self.state = guard.observe(self.state, logs)
+        if self.state.in_trouble:
+            raise guard.Trouble(update, _describe(self.state, logs))
+        sigma = float(self.sigma(update - 1))  # before it learns of the unrest
+        self.shown = {"sigma": sigma, "unrest": self.state.unrest}
+        if hasattr(self.sigma, "observe"):
+            self.sigma.observe(update, self.state.unrest)
+
+    def save(self, directory, model):
+        """A checkpoint with what it takes to go on from it, or back to it."""
+        notes = {"guard": self.state.to_dict()}
+        if hasattr(self.sigma, "to_dict"):
+            notes["sigma"] = self.sigma.to_dict()
+        keep = kept(self.every, int(model.optimizer.iterations))
+        return checkpoints.save(directory, model, keep=keep, notes=notes)
+
+
+def way(config, past=(), notes=None):
+    """The way of a run after its past interventions.
+
+    Args:
+        config: a `Config`.
+        past: what `past` gave.
+        notes: of the checkpoint, from `Guard.save`.
+
+    Returns:
+        A `Way`.
+    """
+    notes = notes or {}
+    least = past[-1]["sigma_least"] if past else 0.0
+    if config.sigma == "auto":
+        sigma = schedule.AutoSigma(
+            learning_rate=config.learning_rate,
+            least=max(least, config.noise),
+            state=notes.get("sigma"),
+        )
+    else:
+        sigma = schedule.Anneal(
+            config.sigma,
+            after=config.anneal_after,
+            half_life=config.sigma_half_life,
+            least=least,
+        )
+    guarded = config.guard == "on" and config.model == "ebm"
+    watch = Guard(
+        sigma, every=config.checkpoint_every, state=notes.get("guard")
+    )
+    name = seed(config.seed, len(past))
+    return Way(name, sigma, watch if guarded else None)
+
+
+def past(workdir, update):
+    """The interventions that led to a checkpoint; later ones are forgotten.
+
+    Args:
+        workdir: the run directory.
+        update: that of the checkpoint a run goes on from; 0 for none.
+
+    Returns:
+        A list of dictionaries, the lines of interventions.jsonl.
+    """
+    path = _path(workdir)
+    lines = path.read_text().splitlines() if path.exists() else []
+    there = [json.loads(line) for line in lines]
+    count = max(
+        (i for i, one in enumerate(there, 1) if one["back_to"] <= update),
+        default=0,
+    )
+    if count < len(there):  # their checkpoints were lost: come to them again
+        _write(path, there[:count])
+    return there[:count]
+
+
+def intervene(workdir, config, trouble, sigma):
+    """Takes a run back; `NonFiniteError` where that was done too often.
+
+    Args:
+        workdir: the run directory.
+        config: its `Config`.
+        trouble: `guard.Trouble`.
+        sigma: function from an update to its sigma.
+    """
+    sigma = float(sigma(trouble.update - 1))
+    directory = pathlib.Path(workdir) / "checkpoints"
+    before = past(workdir, trouble.update)
+    back_to = _last_good(directory, config.checkpoint_every, trouble.update)
+    checkpoints.discard_after(directory, back_to)
+    if len(before) >= MOST:
+        raise NonFiniteError(
+            f"{trouble}: the training diverges, and going back {MOST} times "
+            "did not help. The last good checkpoint is "
+            f"{checkpoints.latest(directory) or 'none'}; try a larger --sigma "
+            "or --K, or a smaller --learning_rate, in another --workdir"
+        )
+    least = before[-1]["sigma_least"] if before else 0.0
+    again = before and trouble.update <= before[-1]["update"] + AGAIN
+    if again or config.sigma == "auto":
+        least = sigma * LARGER
+    number = len(before) + 1
+    line = {
+        "number": number,
+        "update": trouble.update,
+        "reason": trouble.reason,
+        "sigma": sigma,
+        "back_to": back_to,
+        "seed": seed(config.seed, number),
+        "sigma_least": least,
+    }
+    _write(_path(workdir), [*before, line])
+    _tell(workdir, line)
+
+
+def seed(base, number):
+    """The seed of the branch after so many interventions."""
+    if not number:
+        return base
+    folded = rng.fold(rng.seed_of(base), rng.BRANCH, number)
+    return int(rng.integer(folded, 2**31 - 1))
+
+
+def kept(every, update):
+    """The updates whose checkpoints a run at `update` must keep.
+
+    They are the two newest that it may go back to: a multiple of
+    `checkpoint_every`, or of more where these are close together.
+    """
+    newest = update // _stride(every) * _stride(every)
+    return {newest, newest - _stride(every)}
+
+
+def _stride(every):
+    return -(-GOOD_AFTER // every) * every
+
+
+def _last_good(directory, every, update):
+    # Only those a run always has: not the one that a signal left.
+    stride = _stride(every)
+    there = [n for n in checkpoints.updates(directory) if n % stride == 0]
+    if not there or there[0] == stride:
+        there.insert(0, 0)  # the start of the run
+    good = [n for n in there if n <= update - GOOD_AFTER]
+    return good[-1] if good else there[0]
+
+
+def _describe(state, logs):
+    values = ", ".join(f"{name} {logs[name]:.3g}" for name in state.values)
+    return f"unrest {state.unrest:.1f} ({values})"
+
+
+def _tell(workdir, line):
+    text = (
+        f"guard: update {line['update']:,}: {line['reason']}; intervention "
+        f"{line['number']} of at most {MOST}: back to update "
+        f"{line['back_to']:,}, with another seed"
+    )
+    if line["sigma_least"]:
+        text += f" and sigma not below {line['sigma_least']:.3g}"
+    tqdm.write(text)
+    writer = tf.summary.create_file_writer(str(workdir / "tensorboard"))
+    with writer.as_default(step=line["update"]):
+        tf.summary.scalar("guard/interventions", line["number"])
+        tf.summary.text("guard/intervention", text)
+    writer.close()
+
+
+def _path(workdir):
+    return pathlib.Path(workdir) / "interventions.jsonl"
+
+
+def _write(path, lines):
+    temporary = path.with_suffix(".tmp")
+    with open(temporary, "w") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
