@@ -30,7 +30,7 @@ class Average(tf.Module):
 
     def update(self, model):
         """Takes in the weights after an update of the model."""
-        t = float(model.optimizer.iterations)
+        t = float(model.optimizer.iterations.numpy())
         decay = min(self.decay, (1.0 + t) / (10.0 + t))
         weights = [w.value for w in model.weights]
         _approach(self.values, weights, tf.constant(1.0 - decay, tf.float32))

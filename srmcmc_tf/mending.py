@@ -62,7 +62,7 @@ class Guard(keras.callbacks.Callback):
         self.shown = {}  # what the log tells beside the update's quantities
 
     def on_train_batch_end(self, batch, logs=None):
-        update = int(self.model.optimizer.iterations)
+        update = int(self.model.optimizer.iterations.numpy())
         logs = {name: float(value) for name, value in logs.items()}
         broken = guard.not_finite(logs)
         if broken:
@@ -80,8 +80,12 @@ class Guard(keras.callbacks.Callback):
         notes = {"guard": self.state.to_dict()}
         if hasattr(self.sigma, "to_dict"):
             notes["sigma"] = self.sigma.to_dict()
-        keep = kept(self.every, int(model.optimizer.iterations))
-        return checkpoints.save(directory, model, keep=keep, notes=notes)
+        update = int(model.optimizer.iterations.numpy())
+        keep = kept(self.every, update)
+        try:
+            return checkpoints.save(directory, model, keep=keep, notes=notes)
+        except NonFiniteError as error:
+            raise guard.Trouble(update, str(error)) from None
 
 
 def way(config, past=(), notes=None):
