@@ -1,5 +1,6 @@
 """The guard at work: forced trouble in process, real trouble in real runs."""
 
+import contextlib
 import dataclasses
 import json
 import time
@@ -39,32 +40,30 @@ def lines(workdir):
     return [json.loads(line) for line in open(path)] if path.exists() else []
 
 
-@pytest.fixture(scope="module")
-def forced():
-    """Makes the rule fire at given updates of a run, one an intervention."""
+@contextlib.contextmanager
+def trouble_at(workdir, *updates):
+    """Makes the rule fire at updates of a run, one an intervention."""
+    honest = guard.observe
+
+    def observe(state, logs):
+        state = honest(state, logs)
+        done = len(lines(workdir))
+        fires = done < len(updates) and state.seen == updates[done]
+        restless = guard.PATIENCE if fires else 0
+        return dataclasses.replace(state, restless=restless)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mending, "GOOD_AFTER", 6)
-        honest = guard.observe
-
-        def force(workdir, *updates):
-            def observe(state, logs):
-                state = honest(state, logs)
-                done = len(lines(workdir))
-                fires = done < len(updates) and state.seen == updates[done]
-                restless = guard.PATIENCE if fires else 0
-                return dataclasses.replace(state, restless=restless)
-
-            patch.setattr(guard, "observe", observe)
-
-        yield force
+        patch.setattr(guard, "observe", observe)
+        yield
 
 
 @pytest.fixture(scope="module")
-def whole(forced, tmp_path_factory):
+def whole(tmp_path_factory):
     """A run that went back twice and was never killed."""
     workdir = tmp_path_factory.mktemp("runs") / "whole"
-    forced(workdir, 16, 18)
-    train.train(TINY_RUN, workdir)
+    with trouble_at(workdir, 16, 18):
+        train.train(TINY_RUN, workdir)
     return workdir
 
 
@@ -101,20 +100,19 @@ def test_a_run_goes_back_and_comes_through(whole):
 
 
 def test_a_run_killed_around_interventions_ends_in_the_same_bits(
-    whole, forced, tmp_path, monkeypatch
+    whole, tmp_path, monkeypatch
 ):
-    forced(tmp_path, 16, 18)
-    for number, update in [(0, 14), (1, 8), (2, 13), (2, 22)]:
-        kill(TINY_RUN, tmp_path, number, update, monkeypatch)
-    train.train(TINY_RUN, tmp_path)
+    with trouble_at(tmp_path, 16, 18):
+        for number, update in [(0, 14), (1, 8), (2, 13)]:
+            kill(TINY_RUN, tmp_path, number, update, monkeypatch)
+        train.train(TINY_RUN, tmp_path)
     assert lines(tmp_path) == lines(whole)
     assert_same_run(whole, tmp_path)
 
 
 def test_a_run_killed_in_an_intervention_ends_in_the_same_bits(
-    whole, forced, tmp_path, monkeypatch
+    whole, tmp_path, monkeypatch
 ):
-    forced(tmp_path, 16, 18)
     honest = mending._write
 
     def write(path, written):
@@ -122,20 +120,21 @@ def test_a_run_killed_in_an_intervention_ends_in_the_same_bits(
             raise Killed
         honest(path, written)
 
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(mending, "_write", write)
+    with trouble_at(tmp_path, 16, 18):
+        with monkeypatch.context() as patch, pytest.raises(Killed):
+            patch.setattr(mending, "_write", write)
+            train.train(TINY_RUN, tmp_path)
         train.train(TINY_RUN, tmp_path)
-    train.train(TINY_RUN, tmp_path)
     assert lines(tmp_path) == lines(whole)
     assert_same_run(whole, tmp_path)
 
 
 def test_a_stop_between_checkpoints_does_not_change_where_it_goes_back(
-    whole, forced, tmp_path
+    whole, tmp_path
 ):
-    forced(tmp_path, 16, 18)
-    train.train(dataclasses.replace(TINY_RUN, updates=10), tmp_path)
-    train.train(TINY_RUN, tmp_path)
+    with trouble_at(tmp_path, 16, 18):
+        train.train(dataclasses.replace(TINY_RUN, updates=10), tmp_path)
+        train.train(TINY_RUN, tmp_path)
     assert lines(tmp_path) == lines(whole)
     # Its end at 10 left a picture more.
     (tmp_path / "samples" / "000010.png").unlink()
@@ -143,11 +142,11 @@ def test_a_stop_between_checkpoints_does_not_change_where_it_goes_back(
 
 
 def test_interventions_are_limited_and_the_good_checkpoint_is_kept(
-    forced, tmp_path, monkeypatch
+    tmp_path, monkeypatch
 ):
     monkeypatch.setattr(mending, "MOST", 0)
-    forced(tmp_path, 16)
-    with pytest.raises(UserError, match="going back 0 times") as error:
+    refused = pytest.raises(UserError, match="going back 0 times")
+    with trouble_at(tmp_path, 16), refused as error:
         train.train(TINY_RUN, tmp_path)
     assert str(tmp_path / "checkpoints" / "000006") in str(error.value)
     assert checkpoints.updates(tmp_path / "checkpoints") == [6]
@@ -163,19 +162,19 @@ def test_a_calm_run_has_the_same_bits_without_the_guard(whole, tmp_path):
 
 
 def test_sigma_finds_itself_the_same_in_a_run_that_was_killed(
-    forced, tmp_path, monkeypatch
+    tmp_path, monkeypatch
 ):
     monkeypatch.setattr(schedule.AutoSigma, "WINDOW", 12)
     auto = dataclasses.replace(
         TINY_RUN, sigma="auto", updates=60, learning_rate=5e-3
     )
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    forced(whole, 50)
-    train.train(auto, whole)
-    forced(killed, 50)
-    for number, update in ((0, 26), (1, 53)):
-        kill(auto, killed, number, update, monkeypatch)
-    train.train(auto, killed)
+    with trouble_at(whole, 50):
+        train.train(auto, whole)
+    with trouble_at(killed, 50):
+        for number, update in ((0, 26), (1, 53)):
+            kill(auto, killed, number, update, monkeypatch)
+        train.train(auto, killed)
     assert_same_run(whole, killed)
     sigmas = [row["sigma"] for row in rows(whole)]
     assert sigmas[23] == sigmas[0] == pytest.approx(0.2)
