@@ -180,7 +180,19 @@ def intervene(workdir, config, trouble, sigma):
         "sigma_least": least,
     }
     _write(_path(workdir), [*before, line])
-    _tell(workdir, line)
+    _show(workdir, line)
+
+
+def tell(line):
+    """An intervention in words."""
+    text = (
+        f"guard: update {line['update']:,}: {line['reason']}; intervention "
+        f"{line['number']} of at most {MOST}: back to update "
+        f"{line['back_to']:,}, with another seed"
+    )
+    if line["sigma_least"]:
+        text += f" and sigma not below {line['sigma_least']:.3g}"
+    return text
 
 
 def seed(base, number):
@@ -220,14 +232,8 @@ def _describe(state, logs):
     return f"unrest {state.unrest:.1f} ({values})"
 
 
-def _tell(workdir, line):
-    text = (
-        f"guard: update {line['update']:,}: {line['reason']}; intervention "
-        f"{line['number']} of at most {MOST}: back to update "
-        f"{line['back_to']:,}, with another seed"
-    )
-    if line["sigma_least"]:
-        text += f" and sigma not below {line['sigma_least']:.3g}"
+def _show(workdir, line):
+    text = tell(line)
     tqdm.write(text)
     writer = tf.summary.create_file_writer(str(workdir / "tensorboard"))
     with writer.as_default(step=line["update"]):

@@ -45,10 +45,10 @@ def reproduce(argv):
     plan = experiments.plan(scale, given.get("data_dir", ""))
     if "all" in chosen:
         chosen = list(plan)
+    app.import_tensorflow()
     if given.get("dry_run"):
         print(cost.describe(plan, chosen, scale))
         return 0
-    app.import_tensorflow()
     work = _Work(argv, scale, given)
     for name in chosen:
         for i, part in enumerate(plan[name]):
@@ -134,7 +134,7 @@ class _Work:
 
     def _values(self, run):
         """Our numbers for a run of a table, by metric, and remarks on them."""
-        from srmcmc_tf import evaluate, trained
+        from srmcmc_tf import evaluate, mending, trained
         from srmcmc_tf.reproduce import sweep
 
         try:
@@ -155,7 +155,10 @@ class _Work:
         if "f_prime_norm" in run.paper:
             found["f_prime_norm"] = _last_f_prime_norm(workdir)
         sweep.log(workdir, config.updates, found)
-        return found, [r for item in records.items() for r in _remarks(*item)]
+        remarks = [r for item in records.items() for r in _remarks(*item)]
+        for line in mending.past(workdir, config.updates):
+            remarks.append(f"{run.label}: {mending.tell(line)}")
+        return found, remarks
 
     def _figure(self, name, figure):
         workdir = self._trained(figure.config)

@@ -18,10 +18,9 @@ def describe(plan, names, scale):
             lines.append(f"  {part.title}")
             for config, measured in _runs(part):
                 run = experiments.directory(config)
-                gflop = _gflop(config)
-                cost = gflop / _CORES / 3600
-                if measured:
-                    cost += experiments.N[scale] / _INCEPTION / 3600
+                n = experiments.N[scale] if measured else 0
+                gflop = _gflop(config, n)
+                cost = (gflop / _CORES + n / _INCEPTION) / 3600
                 again = run in seen
                 seen.add(run)
                 hours += 0.0 if again else cost
@@ -48,8 +47,8 @@ def _runs(part):
     return []
 
 
-def _gflop(config):
-    """Of a whole training run: K steps of f and f', then the gradient."""
+def _gflop(config, n):
+    """Of a run and n samples: K steps of f and f', and updates' gradients."""
     from srmcmc_tf import energy
 
     if config.dataset.startswith("toy"):
@@ -57,4 +56,5 @@ def _gflop(config):
     one = energy.flop(config.image_size, config.channels, config.n_f)
     # A baseline's update is a few evaluations of networks of this size.
     steps = 2 * config.K if config.model == "ebm" else 6
-    return config.updates * config.batch_size * (steps + 6) * one / 1e9
+    images = config.updates * config.batch_size
+    return (images * (steps + 6) + n * steps) * one / 1e9
