@@ -11,13 +11,14 @@ import os
 import pathlib
 import signal
 import sys
+import threading
 import time
 
 import keras
 import tensorflow as tf
 from tqdm import tqdm
 
-from srmcmc_tf import checkpoints, densities, ema, plots
+from srmcmc_tf import checkpoints, densities, distribute, ema, plots, runs
 from srmcmc_tf.errors import NonFiniteError, UserError
 
 
@@ -26,7 +27,7 @@ class _Callback(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         logs = {name: float(value) for name, value in (logs or {}).items()}
-        self.on_update(int(self.model.optimizer.iterations), logs)
+        self.on_update(int(self.model.optimizer.iterations.numpy()), logs)
 
 
 class StopOnNonFinite(_Callback):
@@ -56,12 +57,12 @@ class Log(_Callback):
         self.also = also
 
     def on_train_begin(self, logs=None):
-        start = int(self.model.optimizer.iterations)
+        start = int(self.model.optimizer.iterations.numpy())
         self._writer = tf.summary.create_file_writer(
             str(self.workdir / "tensorboard")
         )
         path = self.workdir / "metrics.jsonl"
-        _cut_after(path, start)
+        runs.cut_after(path, start)
         self._file = open(path, "a", buffering=1)
         self._last = start, time.perf_counter()
 
@@ -106,7 +107,7 @@ class Pictures(_Callback):
         self._writer = tf.summary.create_file_writer(
             str(self.workdir / "tensorboard")
         )
-        if not int(self.model.optimizer.iterations):
+        if not int(self.model.optimizer.iterations.numpy()):
             self._begin()
 
     def on_update(self, update, logs):
@@ -115,7 +116,7 @@ class Pictures(_Callback):
 
     def on_train_end(self, logs=None):
         if not self.model.stop_training:  # who stops a run is in a hurry
-            self._draw(int(self.model.optimizer.iterations))
+            self._draw(int(self.model.optimizer.iterations.numpy()))
         self._writer.close()
 
     def _begin(self):
@@ -192,7 +193,7 @@ class Checkpoints(_Callback):
     def on_train_begin(self, logs=None):
         self.directory.mkdir(parents=True, exist_ok=True)
         newest = checkpoints.latest(self.directory)
-        start = int(self.model.optimizer.iterations)
+        start = int(self.model.optimizer.iterations.numpy())
         if newest and int(newest.name) > start:
             raise UserError(
                 f"{newest} is later than update {start}, where this model "
@@ -213,6 +214,7 @@ class Checkpoints(_Callback):
 class StopOnSignal(keras.callbacks.Callback):
     """Ends `fit` after the current update on SIGTERM, SIGHUP or Ctrl-C.
 
+    One worker of several that receives it stops them all at the same update.
     `fit` then ends as it always does, so that the other callbacks save. The
     second Ctrl-C interrupts at once.
     """
@@ -223,10 +225,15 @@ class StopOnSignal(keras.callbacks.Callback):
 
     def on_train_begin(self, logs=None):
         signals = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+        if threading.current_thread() is not threading.main_thread():
+            signals = ()  # as in a worker of Ray: Python allows none there
         self._before = {s: signal.signal(s, self._receive) for s in signals}
 
     def on_train_batch_end(self, batch, logs=None):
-        if self.received:
+        strategy = self.model.distribute_strategy
+        received = distribute.largest(strategy, self.received or 0)
+        if received:
+            self.received = signal.Signals(received)
             self.model.stop_training = True
 
     def on_train_end(self, logs=None):
@@ -257,7 +264,7 @@ class Progress(_Callback):
     def on_train_begin(self, logs=None):
         self._bar = tqdm(
             total=self.updates,
-            initial=int(self.model.optimizer.iterations),
+            initial=int(self.model.optimizer.iterations.numpy()),
             unit=" updates",
             dynamic_ncols=True,
             file=sys.stderr if sys.stderr.isatty() else io.StringIO(),
@@ -278,20 +285,3 @@ class Progress(_Callback):
 
     def on_train_end(self, logs=None):
         self._bar.close()
-
-
-def _cut_after(path, update):
-    """Drops the lines of a metrics file after `update`, and broken ones."""
-    if path.exists():
-        with open(path, errors="replace") as file:
-            kept = [line for line in file if _update_of(line) <= update]
-        temporary = path.with_suffix(".tmp")
-        temporary.write_text("".join(kept))
-        os.replace(temporary, path)
-
-
-def _update_of(line):
-    try:
-        return json.loads(line)["update"]
-    except (ValueError, KeyError, TypeError):
-        return math.inf

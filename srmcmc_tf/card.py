@@ -50,7 +50,7 @@ def facts(workdir, model, config):
         "licence_of_the_data": LICENCES.get(config.dataset, "not known here"),
         "image": model.energy.input_shape[1:],
         "K": model.K,
-        "update": int(model.optimizer.iterations),
+        "update": int(model.optimizer.iterations.numpy()),
         "settings": settings,
         "command": _command(config),
         "metrics": _metrics(pathlib.Path(workdir)),

@@ -45,8 +45,8 @@ def save(directory, model, *, keep=(), notes=None):
         `Saved`.
     """
     begin = time.perf_counter()
-    update = int(model.optimizer.iterations)
-    _check_finite(model, update)
+    update = int(model.optimizer.iterations.numpy())
+    check_finite(model, update)
     directory = pathlib.Path(directory)
     path = directory / f"{update:06d}"
     temporary = directory / f".writing-{update:06d}"
@@ -55,7 +55,7 @@ def save(directory, model, *, keep=(), notes=None):
         temporary.mkdir(parents=True)
         # Inside, where it has a checksum as all else.
         text = tf.Variable(json.dumps(notes or {}))
-        state = tf.train.Checkpoint(**_items(model), notes=text)
+        state = tf.train.Checkpoint(**items(model), notes=text)
         state.write(str(temporary / "state"))
         for file in temporary.iterdir():
             to_disk(file)
@@ -92,15 +92,15 @@ def notes(path):
 def restore(path, model):
     """Puts the state at `path` into a compiled model; returns its update."""
     try:
-        items = _items(model)
+        held = items(model)
         if notes(path) is not None:
-            items["notes"] = tf.Variable("")
-        state = tf.train.Checkpoint(**items)
+            held["notes"] = tf.Variable("")
+        state = tf.train.Checkpoint(**held)
         state.read(str(pathlib.Path(path) / "state")).assert_consumed()
     except Exception as error:  # a damaged file raises all kinds of them
         reason = (str(error).strip() or repr(error)).splitlines()[0]
         raise UserError(f"cannot restore {path}: {reason}") from None
-    return int(model.optimizer.iterations)
+    return int(model.optimizer.iterations.numpy())
 
 
 def recover(directory, model):
@@ -130,11 +130,21 @@ def discard_after(directory, update):
             shutil.rmtree(path)
 
 
-def _items(model):
-    items = model.checkpoint_items()
+def items(model):
+    """What a checkpoint of a model holds, by name."""
+    held = model.checkpoint_items()
     if getattr(model, "average", None) is not None:
-        items["average"] = model.average
-    return items
+        held["average"] = model.average
+    return held
+
+
+def check_finite(model, update):
+    """Raises `NonFiniteError` where what is to be saved is not finite."""
+    for item in items(model).values():
+        for variable in item.variables:
+            if not np.isfinite(variable.numpy()).all():
+                name = getattr(variable, "path", variable.name)
+                raise NonFiniteError(f"update {update}: {name} is not finite")
 
 
 def _all(directory):
@@ -142,14 +152,6 @@ def _all(directory):
     return sorted(
         (p for p in found if p.name.isdigit()), key=lambda p: int(p.name)
     )
-
-
-def _check_finite(model, update):
-    for item in _items(model).values():
-        for variable in item.variables:
-            if not np.isfinite(variable.numpy()).all():
-                name = getattr(variable, "path", variable.name)
-                raise NonFiniteError(f"update {update}: {name} is not finite")
 
 
 def to_disk(path):

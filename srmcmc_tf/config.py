@@ -145,6 +145,12 @@ class Config:
         1, "training", "names all randomness of the run", 0, 2**31 - 1
     )
 
+    strategy: str = _setting(
+        "auto",
+        "run",
+        "devices: one, mirrored (all here), multi_worker (TF_CONFIG)",
+        choices=("auto", "one", "mirrored", "multi_worker"),
+    )
     log_every: int = _setting(
         1, "run", "updates between two logged values", 1, 10**9
     )

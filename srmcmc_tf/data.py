@@ -68,7 +68,7 @@ def to_float(images):
     return tf.cast(images, tf.float32) / 127.5 - 1.0
 
 
-def batches(images, *, batch_size=64, sigma=0.03, seed=0, start=0):
+def batches(images, *, batch_size=64, sigma=0.03, seed=0, start=0, part=(0, 1)):
     """An endless `tf.data.Dataset` of noisy batches.
 
     Batch t is a function of (seed, t) alone: which images, in which order
@@ -83,10 +83,12 @@ def batches(images, *, batch_size=64, sigma=0.03, seed=0, start=0):
             function of the update such as a `schedule.Anneal`.
         seed: integer that names the order and the noise.
         start: number of the first batch.
+        part: (i, n) for the i-th of n equal parts of each batch, for one of n
+            workers; by default the whole.
 
     Returns:
-        A dataset of float32 [batch_size, h, w, c], or [batch_size, d], about
-        [-1, 1].
+        A dataset of float32 [batch_size / n, h, w, c], or [batch_size / n, d],
+        about [-1, 1].
     """
     n = len(images)
     images = np.asarray(images)
@@ -96,17 +98,21 @@ def batches(images, *, batch_size=64, sigma=0.03, seed=0, start=0):
         )
     if not 1 <= batch_size <= n:
         raise ValueError(f"batch_size={batch_size}, but there are {n} images")
+    if batch_size % part[1]:
+        raise ValueError(f"batch_size={batch_size}, but {part[1]} equal parts")
+    rows = batch_size // part[1]
+    first = part[0] * rows
     base = rng.seed_of(seed)
     with tf.device("cpu"):  # a data set may be larger than a GPU's memory
         images = tf.constant(images)
 
     def batch(update):
-        position = update * batch_size + tf.range(batch_size, dtype=tf.int64)
+        position = tf.range(first, first + rows, dtype=tf.int64)
+        position += update * batch_size
         epoch, place = position // n, position % n
         # The raw op, because index_shuffle() pads a batch of seeds wrongly.
         names = [
-            tf.fill([batch_size], tf.cast(v, tf.int64))
-            for v in (seed, rng.ORDER)
+            tf.fill([rows], tf.cast(v, tf.int64)) for v in (seed, rng.ORDER)
         ]
         index = tf.raw_ops.RandomIndexShuffle(
             index=place,
@@ -116,11 +122,11 @@ def batches(images, *, batch_size=64, sigma=0.03, seed=0, start=0):
         x = tf.gather(images, index)
         if x.dtype == tf.uint8:
             x = to_float(x)
-        noise = rng.normal(tf.shape(x), rng.fold(base, rng.NOISE, update))
+        draw = rng.fold(base, rng.NOISE, update)
+        draw = rng.from_row(draw, first) if first else draw
+        noise = rng.normal(tf.shape(x), draw)
         level = sigma(update) if callable(sigma) else sigma
-        return tf.ensure_shape(
-            x + level * noise, [batch_size, *images.shape[1:]]
-        )
+        return tf.ensure_shape(x + level * noise, [rows, *images.shape[1:]])
 
     updates = tf.data.Dataset.range(start, np.iinfo(np.int64).max)
     return updates.map(batch, num_parallel_calls=2).prefetch(2)

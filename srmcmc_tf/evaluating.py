@@ -41,11 +41,11 @@ class Evaluate(keras.callbacks.Callback):
         self.go_on()
 
     def on_train_batch_end(self, batch, logs=None):
-        self._evaluate(int(self.model.optimizer.iterations))
+        self._evaluate(int(self.model.optimizer.iterations.numpy()))
 
     def go_on(self):
         """Makes up for an evaluation that the run was stopped in."""
-        start = int(self.model.optimizer.iterations)
+        start = int(self.model.optimizer.iterations.numpy())
         stored = _load(self.workdir / "evaluations.json")
         self.evaluated = {u: r for u, r in stored.items() if u <= start}
         if start and start not in self.evaluated:

@@ -51,13 +51,15 @@ class Guard(keras.callbacks.Callback):
     Args:
         sigma: update to sigma; a `schedule.AutoSigma` is told of the unrest.
         every: updates between two checkpoints.
+        last: the last update of the run.
         state: `guard.State.to_dict` to go on from.
     """
 
-    def __init__(self, sigma, *, every, state=None):
+    def __init__(self, sigma, *, every, last, state=None):
         super().__init__()
         self.sigma = sigma
         self.every = every
+        self.last = last
         self.state = guard.State(**(state or {}))
         self.shown = {}  # what the log tells beside the update's quantities
 
@@ -67,6 +69,8 @@ class Guard(keras.callbacks.Callback):
         broken = guard.not_finite(logs)
         if broken:
             raise guard.Trouble(update, broken)
+        if update % self.every == 0 or update == self.last:
+            self._check_weights(update)
         self.state = guard.observe(self.state, logs)
         if self.state.in_trouble:
             raise guard.Trouble(update, _describe(self.state, logs))
@@ -82,8 +86,12 @@ class Guard(keras.callbacks.Callback):
             notes["sigma"] = self.sigma.to_dict()
         update = int(model.optimizer.iterations.numpy())
         keep = kept(self.every, update)
+        return checkpoints.save(directory, model, keep=keep, notes=notes)
+
+    def _check_weights(self, update):
+        # Before the chief saves: all workers must see the same trouble.
         try:
-            return checkpoints.save(directory, model, keep=keep, notes=notes)
+            checkpoints.check_finite(self.model, update)
         except NonFiniteError as error:
             raise guard.Trouble(update, str(error)) from None
 
@@ -116,7 +124,10 @@ def way(config, past=(), notes=None):
         )
     guarded = config.guard == "on" and config.model == "ebm"
     watch = Guard(
-        sigma, every=config.checkpoint_every, state=notes.get("guard")
+        sigma,
+        every=config.checkpoint_every,
+        last=config.updates,
+        state=notes.get("guard"),
     )
     name = seed(config.seed, len(past))
     return Way(name, sigma, watch if guarded else None)

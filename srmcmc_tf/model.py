@@ -3,8 +3,10 @@
 import keras
 import tensorflow as tf
 
-# `schedule` is not used here, but a saved learning rate may need it.
-from srmcmc_tf import reconstruct, rng, sampler, schedule  # noqa: F401
+from srmcmc_tf import distribute, reconstruct, rng, sampler
+
+# Not used here, but a saved learning rate may need it.
+from srmcmc_tf import schedule as schedule
 
 
 @keras.saving.register_keras_serializable("srmcmc_tf")
@@ -68,6 +70,7 @@ class ShortRunEBM(keras.Model):
         self._compile_chain(jit_compile)
         super().compile(optimizer or adam(), jit_compile=False, **kwargs)
         self.optimizer.build(self.trainable_variables)
+        distribute.expect_sums(self.distribute_strategy, self.optimizer)
 
     def train_step(self, data):
         """One update of Algorithm 1; returns its quantities by name."""
@@ -75,17 +78,20 @@ class ShortRunEBM(keras.Model):
         chain = self._fresh_chain(x, rng.TRAIN, self.optimizer.iterations)
         with tf.GradientTape() as tape:
             logs = self._compare(x, chain)
-            # The optimizer sums over replicas; the paper takes the mean.
+            # The gradient is summed over replicas; the paper takes the mean.
             replicas = tf.distribute.get_strategy().num_replicas_in_sync
             loss = self.optimizer.scale_loss(-logs["f_difference"] / replicas)
-        gradient = tape.gradient(loss, self.trainable_variables)
-        self.optimizer.apply(gradient, self.trainable_variables)
-        return {**logs, "gradient_norm": tf.linalg.global_norm(gradient)}
+        variables = self.trainable_variables
+        gradient = distribute.total(tape.gradient(loss, variables))
+        self.optimizer.apply(gradient, variables)
+        logs["gradient_norm"] = tf.linalg.global_norm(gradient)
+        return distribute.logs(logs)
 
     def test_step(self, data):
         """The quantities of an update on other data, without the update."""
         x = images_of(data)
-        return self._compare(x, self._fresh_chain(x, rng.TEST, 0))
+        chain = self._fresh_chain(x, rng.TEST, 0)
+        return distribute.logs(self._compare(x, chain))
 
     def start(self, seeds):
         """The starts z of the chains that `seeds` name, uniform in [-1, 1)."""
@@ -122,7 +128,7 @@ class ShortRunEBM(keras.Model):
         chain_seeds = rng.fold(rng.seeds_of(seeds), rng.CHAIN)
         x, done, seen = self.start(seeds), 0, []
         for step in steps:
-            x = self._run_chain(x, chain_seeds, step - done, noise, done).x
+            x = self._ends(x, chain_seeds, step - done, noise, done)
             done = step
             seen.append(x)
         return tf.stack(seen, axis=1)
@@ -146,10 +152,9 @@ class ShortRunEBM(keras.Model):
         rho = tf.reshape(tf.cast(rho, tf.float32), [1, -1, *ones])
         z = rho * z1[:, None] + tf.sqrt(1.0 - rho**2) * z2[:, None]
         K = self.K if K is None else K
-        ends = self._run_chain(
-            tf.reshape(z, [-1, *z.shape[2:]]), tf.zeros([2], tf.int32), K, 0.0
-        ).x
-        return tf.reshape(ends, tf.shape(z))
+        starts = tf.reshape(z, [-1, *z.shape[2:]])
+        seeds = tf.zeros([tf.shape(starts)[0], 2], tf.int32)  # of no noise
+        return tf.reshape(self._ends(starts, seeds, K, 0.0), tf.shape(z))
 
     def reconstruct(
         self,
@@ -230,38 +235,30 @@ class ShortRunEBM(keras.Model):
         self._jit_chain = jit_compile
         if jit_compile == "auto":
             jit_compile = bool(tf.config.list_physical_devices("GPU"))
-
-        def chain(x, seed, K, noise, first):
-            return sampler.langevin(
-                self.energy,
-                x,
-                seed,
-                K=K,
-                step_size=self.step_size,
-                noise=noise,
-                first=first,
-            )
-
-        # One for a seed [2], one for seeds [n, 2]: together they would be
-        # traced for a seed of unknown rank.
+        # By the rank of the seed: one for both would be traced for any rank.
         self._chains = {
-            rank: tf.function(
-                chain, jit_compile=jit_compile, reduce_retracing=True
+            rank: sampler.compiled(
+                self.energy, step_size=self.step_size, jit_compile=jit_compile
             )
             for rank in (1, 2)
         }
+        self._shared_chain = distribute.share_rows(
+            self.distribute_strategy,
+            lambda rows, *settings: self._chains[2](*rows, *settings).x,
+        )
 
     def _run_chain(self, x, seed, K, noise, first=0):
-        # As tensors, so that another K or noise is no new trace.
         chain = self._chains[seed.shape.rank]
-        K, first = tf.cast(K, tf.int32), tf.cast(first, tf.int32)
-        return chain(x, seed, K, tf.cast(noise, tf.float32), first)
+        return chain(x, seed, *_settings(K, noise, first))
+
+    def _ends(self, x, seeds, K, noise, first=0):
+        """The ends of chains that all devices share."""
+        return self._shared_chain([x, seeds], *_settings(K, noise, first))
 
     def _fresh_chain(self, x, *draw):
         """A chain for each row of `x`, started from noise that `draw` names."""
-        context = tf.distribute.get_replica_context()
-        replica = context.replica_id_in_sync_group
-        seed = rng.fold(rng.seed_of(self.seed), *draw, replica)
+        seed = rng.fold(rng.seed_of(self.seed), *draw, 0)
+        seed = distribute.own_rows(seed, tf.shape(x)[0])
         z = rng.uniform(tf.shape(x), rng.fold(seed, rng.START))
         return self._run_chain(z, rng.fold(seed, rng.CHAIN), self.K, self.noise)
 
@@ -289,6 +286,12 @@ def images_of(data):
             "srmcmc_tf.data.batches makes them of uint8"
         )
     return tf.cast(x, tf.float32)
+
+
+def _settings(K, noise, first):
+    """As tensors, so that another K or noise is no new trace."""
+    K, first = tf.cast(K, tf.int32), tf.cast(first, tf.int32)
+    return K, tf.cast(noise, tf.float32), first
 
 
 def adam(learning_rate=1e-4):

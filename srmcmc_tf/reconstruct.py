@@ -6,7 +6,7 @@ import keras
 import tensorflow as tf
 from tqdm import tqdm
 
-from srmcmc_tf import sampler
+from srmcmc_tf import distribute, sampler
 
 # Factor of the gradient for each rule, as measured (README).
 STEP = {"descent": 0.1, "adam": 0.1}
@@ -36,14 +36,18 @@ def infer(model, x, z, *, observe, iterations, rule, step, K, keep):
     axes = list(range(1, target.shape.rank))
     pixels = tf.cast(tf.size(target[0]), tf.float32)
 
-    def loss(ends):
-        return tf.reduce_sum(tf.square(target - observe(ends)), axes)
-
     @tf.function
-    def gradient(z):
+    def gradient(rows):
+        z, target = rows
+
+        def loss(ends):
+            return tf.reduce_sum(tf.square(target - observe(ends)), axes)
+
         return through_chain(
             model.energy, z, loss, K=K, step_size=model.step_size
         )
+
+    gradient = distribute.share_rows(model.distribute_strategy, gradient)
 
     variable = tf.Variable(z)
     optimizer = {
@@ -53,7 +57,7 @@ def infer(model, x, z, *, observe, iterations, rule, step, K, keep):
     mse, frames = [], []
     bar = tqdm(range(iterations + 1), unit=" iterations", delay=2, leave=False)
     for i in bar:
-        ends, losses, slope = gradient(variable.value())
+        ends, losses, slope = gradient([variable.value(), target])
         mse.append(losses / pixels)
         if i in keep:
             frames.append(ends)

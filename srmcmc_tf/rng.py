@@ -1,8 +1,9 @@
 """Random numbers without a generator: each is a pure function of its seed.
 
 A seed is an int32 tensor of shape [2]. `fold` mixes integers into it, so that
-(seed, update, replica, purpose, k) names a draw and nothing is kept between
-two of them. Seeds of shape [n, 2] give each row of a batch its own stream.
+(seed, update, purpose, k) names a draw and nothing is kept between two of them.
+Seeds of shape [n, 2] give each row of a batch its own stream. A seed of shape
+[3], made by `from_row`, draws some rows of a batch without the others.
 """
 
 import tensorflow as tf
@@ -11,6 +12,8 @@ import tensorflow as tf
 # START and CHAIN are of a sample, TRAIN and TEST of the chains of a batch,
 # BRANCH is of a run that the guard took back.
 START, CHAIN, TRAIN, TEST, ORDER, NOISE, TOY, BRANCH = range(8)
+
+_PHILOX = 1  # TensorFlow's number for this generator
 
 
 def seed_of(number):
@@ -27,11 +30,22 @@ def seeds_of(numbers):
     return seeds
 
 
+def from_row(seed, row):
+    """The seed [3] whose draws are those of `seed` [2] from a row on.
+
+    So each replica draws its rows of the global batch, and all together draw
+    what one device would have drawn.
+    """
+    return tf.concat([seed, [tf.cast(row, tf.int32)]], axis=0)
+
+
 def fold(seed, *values):
-    """Mixes integers into a seed [2], or into each row of [n, 2]."""
+    """Mixes integers into a seed [2] or [3], or into each row of [n, 2]."""
     if seed.shape.rank == 2:
         values = [tf.cast(value, tf.int32) for value in values]
         return _compiled(_fold_rows)(seed, values)
+    if seed.shape == [3]:
+        return from_row(fold(seed[:2], *values), seed[2])
     for value in values:
         seed = tf.random.fold_in(seed, tf.cast(value, tf.int32), alg="philox")
     return seed
@@ -39,11 +53,17 @@ def fold(seed, *values):
 
 def uniform(shape, seed):
     """Uniform in [-1, 1), float32."""
+    if seed.shape == [3]:
+        op = tf.raw_ops.StatelessRandomUniformV2
+        return 2.0 * _draw_from_row(op, shape, seed) - 1.0
     return _draw(tf.random.stateless_uniform, shape, seed, minval=-1.0)
 
 
 def normal(shape, seed):
     """Standard normal, float32."""
+    if seed.shape == [3]:
+        op = tf.raw_ops.StatelessRandomNormalV2
+        return _draw_from_row(op, shape, seed)
     return _draw(tf.random.stateless_normal, shape, seed)
 
 
@@ -78,3 +98,16 @@ def _draw_rows(draw, shape, seeds, **kwargs):
         seeds,
         fn_output_signature=tf.float32,
     )
+
+
+def _draw_from_row(op, shape, seed):
+    """Skips what `op` would have drawn for the rows before."""
+    key, counter = tf.raw_ops.StatelessRandomGetKeyCounter(seed=seed[:2])
+    shape = tf.cast(shape, tf.int64)
+    n = tf.reduce_prod(shape)
+    before = tf.cast(seed[2], tf.int64) * tf.reduce_prod(shape[1:])
+    # Philox counts blocks of four numbers.
+    counter = tf.bitcast(counter, tf.int64) + tf.stack([before // 4, 0])
+    counter = tf.bitcast(counter, tf.uint64)
+    draws = op(shape=[n + 3], key=key, counter=counter, alg=_PHILOX)
+    return tf.reshape(tf.slice(draws, [before % 4], [n]), shape)

@@ -17,8 +17,8 @@ from srmcmc_tf.errors import UserError
 
 FORMAT = 1
 # Where the data lie may change: their digest is compared instead. And so may
-# the place of Inception.
-_FREE = ("data_dir", "inception")
+# the place of Inception, and the devices: they change rounding alone.
+FREE = ("data_dir", "inception", "strategy")
 
 
 def stored(workdir):
@@ -124,6 +124,16 @@ def claim(workdir):
                     workdir.rmdir()
 
 
+def cut_after(path, update):
+    """Drops the lines of a metrics file after `update`, and broken ones."""
+    if path.exists():
+        with open(path, errors="replace") as file:
+            kept = [line for line in file if _update_of(line) <= update]
+        temporary = path.with_suffix(".tmp")
+        temporary.write_text("".join(kept))
+        os.replace(temporary, path)
+
+
 def _check_same(workdir, config, values):
     """`UserError` with the differences where values are not the run's."""
     old = dataclasses.asdict(config)
@@ -131,7 +141,7 @@ def _check_same(workdir, config, values):
         f"--{name}={value} (the run has {old[name]})"
         for name, value in values.items()
         if value != old[name]
-        and name not in _FREE
+        and name not in FREE
         and not (name == "updates" and value > old[name])
     ]
     if other:
@@ -139,3 +149,10 @@ def _check_same(workdir, config, values):
             f"{workdir} holds a run with other settings: {', '.join(other)}. "
             "Only --updates may grow; choose another --workdir"
         )
+
+
+def _update_of(line):
+    try:
+        return json.loads(line)["update"]
+    except (ValueError, KeyError, TypeError):
+        return math.inf

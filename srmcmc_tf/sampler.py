@@ -63,6 +63,17 @@ def langevin(f, x, seed, *, K, step_size=1.0, noise=0.01, first=0):
     return Chain(x, total / tf.cast(tf.maximum(K, 1), tf.float32))
 
 
+def compiled(f, *, step_size=1.0, jit_compile=False):
+    """`langevin` on `f` as a `tf.function` of (x, seed, K, noise, first)."""
+
+    def chain(x, seed, K, noise, first):
+        return langevin(
+            f, x, seed, K=K, step_size=step_size, noise=noise, first=first
+        )
+
+    return tf.function(chain, jit_compile=jit_compile, reduce_retracing=True)
+
+
 def _mean_norm(x):
     axes = list(range(1, x.shape.rank))
     return tf.reduce_mean(tf.sqrt(tf.reduce_sum(tf.square(x), axes)))

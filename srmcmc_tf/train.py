@@ -4,7 +4,8 @@ What is restored when a run goes on, and from where:
 1. the settings, from RUN/config.json (only `updates` may grow);
 2. the images, read again; their digest must be that of config.json;
 3. weights, their average, optimizer, update number and what the guard
-   remembers, from the newest checkpoint;
+   remembers, from the newest checkpoint (by the chief, where there are several
+   workers, and by the others from it);
 4. the seed's branch and the least sigma, from interventions.jsonl;
 5. the order of the data and all noise, from (seed, update): nothing is stored;
 6. metrics.jsonl and evaluations.json, cut off after the update of that
@@ -12,21 +13,19 @@ What is restored when a run goes on, and from where:
 A run that the guard takes back goes on in just this way.
 """
 
+import contextlib
 import dataclasses
-import math
-import os
-import sys
 import time
 
-import keras
 import tensorflow as tf
-from tensorboard.plugins.hparams import api as hparams
 
 from srmcmc_tf import (
     baselines,
     callbacks,
     checkpoints,
+    cluster,
     data,
+    distribute,
     ema,
     energy,
     evaluate,
@@ -36,6 +35,7 @@ from srmcmc_tf import (
     precision,
     runs,
     schedule,
+    telling,
     toys,
 )
 from srmcmc_tf.errors import NonFiniteError, UserError
@@ -47,24 +47,32 @@ def train(config, workdir):
 
     Args:
         config: a `Config`.
-        workdir: the run directory, new or of the same config.
+        workdir: the run directory, made where it is missing. Of several
+            workers only the chief uses it.
 
     Returns:
         The signal that ended the run early, or None.
     """
     tf.config.experimental.enable_op_determinism()
-    with runs.claim(workdir) as workdir:
+    team = cluster.of(config.strategy)
+    chief = team is None or team.index == 0
+    claim = runs.claim(workdir) if chief else contextlib.nullcontext()
+    with claim as workdir, distribute.told(team):
         precision.check(config.precision)
+        strategy = distribute.create(config.strategy, config.batch_size)
         images = data.load(config)
-        print(
-            f"{config.dataset}: {len(images.observed):,} observed and "
-            f"{len(images.left_out):,} left-out {_kind(images.observed)}"
-        )
-        runs.save(workdir, config, data.digest(images.observed))
+        digest = data.digest(images.observed)
+        if chief:
+            print(
+                f"{config.dataset}: {len(images.observed):,} observed and "
+                f"{len(images.left_out):,} left-out {telling.kind(images.observed)}"
+            )
+            runs.save(workdir, config, digest)
+        distribute.require_same(strategy, _same(config, digest))
         stop = callbacks.StopOnSignal()
         while not stop.received:
             try:
-                _go_on(config, workdir, images.observed, stop)
+                _go_on(config, workdir, images.observed, strategy, stop)
                 break
             except guard.Trouble:
                 pass  # it was taken back
@@ -108,8 +116,16 @@ def _network(config):
     return energy.convnet(config.image_size, config.channels, **same)
 
 
-def dataset(config, images, start=0, way=None):
-    """The batches of a run from update `start` on, on a `mending.Way`."""
+def dataset(config, images, start=0, part=(0, 1), way=None):
+    """The batches of a run from an update on, or a part of each.
+
+    Args:
+        config: a `Config`.
+        images: what is learned from, `Images.observed`.
+        start: the update.
+        part: (i, n) for the i-th n-th of every batch.
+        way: a `mending.Way`; as the config says by default.
+    """
     way = way or mending.way(config)
     return data.batches(
         images,
@@ -117,28 +133,52 @@ def dataset(config, images, start=0, way=None):
         sigma=way.sigma,
         seed=way.seed,
         start=start,
+        part=part,
     )
 
 
-def _go_on(config, workdir, images, stop):
+def _same(config, digest):
+    """What must be the same on all workers."""
+    values = dataclasses.asdict(config) | dict.fromkeys(runs.FREE)
+    return f"{values} {digest}"
+
+
+def _go_on(config, workdir, images, strategy, stop):
     """From the newest checkpoint to the end, or until the guard goes back."""
-    model = build(config)
-    print(f"{config.model}: {_weights(model)}")
+    chief = workdir is not None
+    with strategy.scope():
+        model = build(config)
+        past = _recover(config, workdir, model) if chief else None
+        distribute.share_state(model)
+    way = mending.way(config, **distribute.of_chief(strategy, past))
+    model.seed = way.seed
+    first = [ema.UpdateAverage()] if config.ema else []
+    first.append(way.guard or callbacks.StopOnNonFinite())
+    if chief:
+        _fit(model, config, workdir, images, way, first, stop)
+    else:
+        _run(model, config, images, way, [*first, stop])
+        update = f"update {int(model.optimizer.iterations.numpy()):,}"
+        print(f"{update} of {config.updates:,}; the chief has written all")
+
+
+def _recover(config, workdir, model):
+    """Restores the newest checkpoint; what `mending.way` wants to know."""
+    print(f"{config.model}: {telling.weights(model)}")
     newest = checkpoints.recover(workdir / "checkpoints", model)
-    start = int(model.optimizer.iterations)
+    start = int(model.optimizer.iterations.numpy())
     if newest:
         checkpoints.discard_after(workdir / "checkpoints", start)
         print(f"going on from update {start:,}, {newest}")
     else:
-        _describe(workdir, config)
-    notes = (newest and checkpoints.notes(newest)) or {}
-    way = mending.way(config, mending.past(workdir, start), notes)
-    model.seed = way.seed
-    _fit(model, config, workdir, images, way, stop)
+        telling.describe(workdir, config)
+    notes = checkpoints.notes(newest) if newest else None
+    return {"past": mending.past(workdir, start), "notes": notes}
 
 
-def _fit(model, config, workdir, images, way, stop):
-    start = int(model.optimizer.iterations)
+def _fit(model, config, workdir, images, way, first, stop):
+    """What the chief does: `_run`, and all that is written."""
+    start = int(model.optimizer.iterations.numpy())
     saves = callbacks.Checkpoints(workdir, every=config.checkpoint_every)
     log = callbacks.Log(workdir, every=config.log_every)
     if way.guard:
@@ -146,30 +186,14 @@ def _fit(model, config, workdir, images, way, stop):
         log.also = lambda: way.guard.shown
     pictures = _pictures(config, workdir, images)
     progress = callbacks.Progress(config.updates, saves)
-    average = [ema.UpdateAverage()] if config.ema else []
-    first = [*average, way.guard or callbacks.StopOnNonFinite()]
     evaluation = _evaluation(model, config, workdir, images, stop)
+    calls = [*first, log, pictures, saves, *evaluation, stop, progress]
     begin = time.perf_counter()
     try:
-        if start < config.updates:
-            model.fit(
-                dataset(config, images, start, way),
-                steps_per_epoch=config.updates - start,
-                shuffle=False,
-                verbose=0,
-                callbacks=[
-                    *first,
-                    log,
-                    pictures,
-                    saves,
-                    *evaluation,
-                    stop,
-                    progress,
-                ],
-            )
-        else:
+        if start >= config.updates:
             for callback in evaluation:
                 callback.go_on()
+        _run(model, config, images, way, calls)
     except guard.Trouble as trouble:
         model.stop_training = True
         for callback in (log, pictures, stop, progress):  # but nothing is saved
@@ -180,20 +204,44 @@ def _fit(model, config, workdir, images, way, stop):
         newest = checkpoints.latest(workdir / "checkpoints")
         larger = "a larger --sigma or --K, or " if config.model == "ebm" else ""
         raise NonFiniteError(
-            f"{error}: the training diverged. The last good checkpoint is "
+            f"{error}: the training diverges. The last good checkpoint is "
             f"{newest or 'none'}; try {larger}a smaller --learning_rate, in "
             "another --workdir"
         ) from None
+    update = int(model.optimizer.iterations.numpy())
+    seconds = time.perf_counter() - begin
+    telling.report(
+        workdir, config, update, update - start, seconds, saves.saved
+    )
+    if config.sigma == "auto" and start < update:
+        print(f"  sigma       {way.guard.shown['sigma']:.4f}, found by itself")
+
+
+def _run(model, config, images, way, calls):
+    """The updates from where the model stands; all workers leave together."""
+    start = int(model.optimizer.iterations.numpy())
+    if start >= config.updates:
+        return
+    strategy = model.distribute_strategy
+    batches = distribute.dataset(
+        strategy,
+        lambda part: dataset(config, images, start, part, way),
+        config.batch_size,
+    )
+    try:
+        model.fit(
+            batches,
+            steps_per_epoch=config.updates - start,
+            shuffle=False,
+            verbose=0,
+            callbacks=calls,
+        )
     except tf.errors.ResourceExhaustedError:
         raise UserError(
             "out of memory; take a smaller --batch_size or --n_f, in another "
             "--workdir"
         ) from None
-    update = int(model.optimizer.iterations)
-    seconds = time.perf_counter() - begin
-    _report(workdir, config, update, update - start, seconds, saves.saved)
-    if config.sigma == "auto" and start < update:
-        print(f"  sigma       {way.guard.shown['sigma']:.4f}, found by itself")
+    distribute.largest(strategy, 0)
 
 
 def _evaluation(model, config, workdir, images, stop):
@@ -218,61 +266,3 @@ def _pictures(config, workdir, images):
         toy = toys.get(config.dataset, config.toy)
         return callbacks.Densities(workdir, toy, every=every)
     return callbacks.Pictures(workdir, every=every, data=images)
-
-
-def _describe(workdir, config):
-    """The config as text and as hyperparameters, for TensorBoard."""
-    values = dataclasses.asdict(config)
-    table = "\n".join(f"| {k} | {v} |" for k, v in values.items())
-    writer = tf.summary.create_file_writer(str(workdir / "tensorboard"))
-    with writer.as_default(step=0):
-        tf.summary.text("config", f"| setting | value |\n|---|---|\n{table}")
-        hparams.hparams(values, trial_id=workdir.name)
-    writer.close()
-
-
-def _kind(examples):
-    """What the examples are, and their size, in words."""
-    shape = "x".join(map(str, examples.shape[1:]))
-    if examples.ndim == 2:
-        return f"points of {shape} coordinate{'s' * (shape != '1')}"
-    return f"images of {shape}"
-
-
-def _weights(model):
-    """How many weights are learned, in all and in each network."""
-    networks = {
-        name: sum(math.prod(w.shape) for w in item.trainable_variables)
-        for name, item in model.checkpoint_items().items()
-        if isinstance(item, keras.Model)
-    }
-    each = ", ".join(f"{name} {n:,}" for name, n in networks.items())
-    return f"{sum(networks.values()):,} weights ({each})"
-
-
-def _number(path):
-    return int(path.stem)
-
-
-def _report(workdir, config, update, done, seconds, saved):
-    cost = ""
-    if saved:
-        last = max(saved, key=lambda save: save.seconds)
-        cost = f" ({last.megabytes:.1f} MB, {last.seconds:.2f} s at the most)"
-    newest = checkpoints.latest(workdir / "checkpoints")
-    pictures = sorted((workdir / "samples").glob("*.png"), key=_number)
-    logs = workdir / "tensorboard"
-    # Of this environment, which need not be on the PATH.
-    tensorboard = os.path.relpath(f"{sys.prefix}/bin/tensorboard")
-    if done:
-        rate = f"{done / seconds:.2f} a second"
-        print(f"{done:,} updates in {seconds:,.0f} s, {rate}")
-    print(f"update {update:,} of {config.updates:,}")
-    print(f"  pictures    {pictures[-1] if pictures else workdir / 'samples'}")
-    print(f"  checkpoint  {newest}{cost}")
-    best = checkpoints.latest(workdir / "best")
-    if best:
-        print(f"  best        {best}")
-    print(f"  logs        {tensorboard} --logdir={logs}")
-    if update < config.updates:
-        print(f"  go on with  bin/train --workdir={os.path.relpath(workdir)}")

@@ -3,7 +3,7 @@
 import pathlib
 import sys
 
-from srmcmc_tf import checkpoints, runs, train
+from srmcmc_tf import checkpoints, distribute, runs, train
 from srmcmc_tf.errors import UserError
 
 
@@ -19,14 +19,17 @@ def load(workdir):
         weights are the averaged ones where the run kept an average.
     """
     config = runs.require(workdir)
-    model = train.build(config)
-    if checkpoints.recover(pathlib.Path(workdir, "checkpoints"), model) is None:
+    with distribute.local(config.strategy).scope():
+        model = train.build(config)
+        directory = pathlib.Path(workdir, "checkpoints")
+        newest = checkpoints.recover(directory, model)
+    if newest is None:
         raise UserError(
             f"{workdir} has no checkpoint yet: bin/train --workdir={workdir}"
         )
     if model.average is not None:
         model.average.put_into(model)
-    update = int(model.optimizer.iterations)
+    update = int(model.optimizer.iterations.numpy())
     if update < config.updates:
         text = f"{workdir} stands at update {update:,} of {config.updates:,}"
         print(text, file=sys.stderr)

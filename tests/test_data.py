@@ -45,6 +45,18 @@ def test_batch_t_does_not_depend_on_where_one_starts():
     np.testing.assert_array_equal(whole[5:], later)
 
 
+def test_the_parts_of_a_batch_make_the_whole():
+    images = random_images(30)
+    make = dict(batch_size=12, seed=3, start=1)
+    whole = take(data.batches(images, **make), 4)
+    parts = [
+        take(data.batches(images, **make, part=(i, 3)), 4) for i in range(3)
+    ]
+    np.testing.assert_array_equal(np.concatenate(parts, axis=1), whole)
+    with pytest.raises(ValueError, match="5 equal parts"):
+        data.batches(images, **make, part=(0, 5))
+
+
 def test_seeds_change_order_and_noise():
     images = random_images(30)
     a, b = (take(data.batches(images, batch_size=8, seed=s), 2) for s in (0, 1))

@@ -9,12 +9,14 @@ from srmcmc_tf.errors import UserError
 # model. Adam's rate is Radford et al.'s for the DCGAN (with beta_1 = 0.5) and
 # Keras's own for the VAE; both stay constant, as is usual, and the data are
 # given without noise: sigma is there for the chains.
+# Their losses are no means over images, so that replicas would learn otherwise.
 _PLAIN = dict(
     learning_rate_half_life=0,
     sigma=0.0,
     sigma_half_life=0,
     guard="off",
     ema=0.0,
+    strategy="one",
 )
 DEFAULTS = {
     "vae": {"learning_rate": 1e-3, **_PLAIN},
@@ -36,15 +38,21 @@ _NO_CHAIN = dict.fromkeys(
     ),
     "runs no chain over images",
 )
+_ONE_DEVICE = {"strategy": "learns on one device"}
 REFUSED = {
     "vae": {
         **_NO_CHAIN,
+        **_ONE_DEVICE,
         **dict.fromkeys(
             ("iterations", "rule", "task", "mask", "factor"),
             "reconstructs by encoding the whole image, once",
         ),
     },
-    "dcgan": {**_NO_CHAIN, "rule": "infers z by Langevin dynamics only"},
+    "dcgan": {
+        **_NO_CHAIN,
+        **_ONE_DEVICE,
+        "rule": "infers z by Langevin dynamics only",
+    },
 }
 
 

@@ -39,5 +39,4 @@ def model(size, channels, n_f, K):
     """A compiled model with its initial weights."""
     model = ShortRunEBM(energy.convnet(size, channels, n_f=n_f), K=K)
     model.compile()
-    model.optimizer.build(model.trainable_variables)
     return model

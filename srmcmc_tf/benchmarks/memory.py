@@ -90,12 +90,12 @@ def _peak(side, K):
 def peak(side, K):
     """Prints by how many MB a side raises this process's peak memory."""
     run = _SIDES[side](K)
-    before = _high_water()
+    before = high_water()
     run()
-    print(_high_water() - before)
+    print(high_water() - before)
 
 
-def _high_water():
+def high_water():
     """The process's peak memory in MB; getrusage would count its parent's."""
     status = pathlib.Path("/proc/self/status").read_text()
     return int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) / 1024

@@ -16,6 +16,7 @@ _SECTIONS = {
     "torch": ("speed", "a step of the chain against PyTorch's, eager"),
     "scaling": ("speed", "time against K and the batch: should be linear"),
     "memory": ("memory", "peak of an update against K: should be flat"),
+    "cost": ("cost", "an update by the formulas of docs/scaling.md"),
     "gradient": ("memory", "reconstruction's gradient against a naive tape"),
     "inception": ("metrics", "FID and KID against the plain Inception"),
 }

@@ -64,7 +64,7 @@ def _write(model, seeds, chain, out):
         x = model.sample(padded, **chain)[: len(some)]
         return x.numpy(), model.start(some).numpy()
 
-    update = int(model.optimizer.iterations)
+    update = int(model.optimizer.iterations.numpy())
     shape, z_shape = model.image_shape, model.start([0]).shape[1:]
     request = {**chain, "update": update, "shape": shape}
     path = out / "samples.npz"

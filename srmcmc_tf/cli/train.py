@@ -3,7 +3,7 @@
 import functools
 import os
 
-from srmcmc_tf import baselines, config, runs
+from srmcmc_tf import baselines, cluster, config, runs
 from srmcmc_tf.cli import app, flags
 
 
@@ -20,6 +20,7 @@ def train(argv):
     workdir = given.pop("workdir", None)
     workdir = workdir or os.path.join("runs", _run_name(given))
     settings = runs.settle(workdir, given)
+    cluster.of(settings.strategy)  # before the seconds TensorFlow takes
     app.import_tensorflow()
     from srmcmc_tf import train
 

@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 from google.protobuf import message
 
+from srmcmc_tf import distribute
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.metrics import download
 from srmcmc_tf.metrics.network import Network, Seen, digest
@@ -137,8 +138,15 @@ def _network(see, path, name):
         raise _wrong(path, error) from None
     features = seen.features.shape[1]
     classes = 0 if seen.logits is None else seen.logits.shape[1]
+    shared = distribute.share_rows(distribute.local(), lambda rows: see(*rows))
     return Network(
-        "inception2015", str(path), name, features, classes, _NAMES, see
+        "inception2015",
+        str(path),
+        name,
+        features,
+        classes,
+        _NAMES,
+        lambda images: shared([images]),
     )
 
 

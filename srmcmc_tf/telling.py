@@ -1,0 +1,78 @@
+"""What a run tells about itself, at its start and at its end."""
+
+import dataclasses
+import math
+import os
+import sys
+
+import keras
+import tensorflow as tf
+from tensorboard.plugins.hparams import api as hparams
+
+from srmcmc_tf import checkpoints
+
+
+def describe(workdir, config):
+    """The config as text and as hyperparameters, for TensorBoard."""
+    values = dataclasses.asdict(config)
+    table = "\n".join(f"| {k} | {v} |" for k, v in values.items())
+    writer = tf.summary.create_file_writer(str(workdir / "tensorboard"))
+    with writer.as_default(step=0):
+        tf.summary.text("config", f"| setting | value |\n|---|---|\n{table}")
+        hparams.hparams(values, trial_id=workdir.name)
+    writer.close()
+
+
+def kind(examples):
+    """What the examples are, and their size, in words."""
+    shape = "x".join(map(str, examples.shape[1:]))
+    if examples.ndim == 2:
+        return f"points of {shape} coordinate{'s' * (shape != '1')}"
+    return f"images of {shape}"
+
+
+def weights(model):
+    """How many weights are learned, in all and in each network."""
+    networks = {
+        name: sum(math.prod(w.shape) for w in item.trainable_variables)
+        for name, item in model.checkpoint_items().items()
+        if isinstance(item, keras.Model)
+    }
+    each = ", ".join(f"{name} {n:,}" for name, n in networks.items())
+    return f"{sum(networks.values()):,} weights ({each})"
+
+
+def report(workdir, config, update, done, seconds, saved):
+    """Prints where a run stands, what it cost and where all of it lies.
+
+    Args:
+        workdir: the run directory.
+        config: its `Config`.
+        update: the number of its last update.
+        done: how many were made by this call.
+        seconds: that they took.
+        saved: `checkpoints.Saved` of this call.
+    """
+    cost = ""
+    if saved:
+        last = max(saved, key=lambda save: save.seconds)
+        cost = f" ({last.megabytes:.1f} MB, {last.seconds:.2f} s at the most)"
+    newest = checkpoints.latest(workdir / "checkpoints")
+    pictures = sorted(
+        (workdir / "samples").glob("*.png"), key=lambda path: int(path.stem)
+    )
+    logs = workdir / "tensorboard"
+    # Of this environment, which need not be on the PATH.
+    tensorboard = os.path.relpath(f"{sys.prefix}/bin/tensorboard")
+    if done:
+        rate = f"{done / seconds:.2f} a second"
+        print(f"{done:,} updates in {seconds:,.0f} s, {rate}")
+    print(f"update {update:,} of {config.updates:,}")
+    print(f"  pictures    {pictures[-1] if pictures else workdir / 'samples'}")
+    print(f"  checkpoint  {newest}{cost}")
+    best = checkpoints.latest(workdir / "best")
+    if best:
+        print(f"  best        {best}")
+    print(f"  logs        {tensorboard} --logdir={logs}")
+    if update < config.updates:
+        print(f"  go on with  bin/train --workdir={os.path.relpath(workdir)}")

@@ -1,0 +1,88 @@
+"""What test_distribute runs where there are two logical CPUs.
+
+Devices are made before TensorFlow starts, so it is a process of its own:
+
+    python two_devices.py FOLDER
+
+computes the same on one device and on two and leaves all in FOLDER.
+"""
+
+import dataclasses
+import pathlib
+import sys
+
+import keras
+import numpy as np
+from conftest import TINY, random_images
+
+import srmcmc_tf
+from srmcmc_tf import config, data, distribute, energy, rng, train, trained
+
+import tensorflow as tf  # isort: skip
+
+
+def main(folder):
+    tf.config.experimental.enable_op_determinism()
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    tf.config.set_logical_device_configuration(
+        cpu, [tf.config.LogicalDeviceConfiguration()] * 2
+    )
+    one, two = distribute.local("one"), distribute.local()
+    np.savez(folder / "one.npz", **results(one))
+    np.savez(folder / "two.npz", **results(two), **draws(two))
+    runs(folder)
+
+
+def results(strategy):
+    """What a model does with data, by name, as arrays."""
+    with strategy.scope():
+        model = srmcmc_tf.ShortRunEBM(energy.convnet(8, 1, n_f=4), K=5)
+        model.compile(keras.optimizers.SGD(0.1))
+    images = random_images(40)
+    batches = distribute.dataset(
+        strategy, lambda p: data.batches(images, batch_size=8, part=p), 8
+    )
+    fit = dict(steps_per_epoch=1, epochs=3, shuffle=False, verbose=0)
+    history = model.fit(batches, **fit).history
+    found = {f"log {name}": values for name, values in history.items()}
+    for i, weight in enumerate(model.weights):
+        found[f"weight {i}"] = weight.numpy()
+    evaluated = model.evaluate(
+        data.to_float(images[:8]), batch_size=8, verbose=0, return_dict=True
+    )
+    found |= {f"evaluated {n}": value for n, value in evaluated.items()}
+    found["samples"] = model.sample([5, 6, 7, 8, 9])  # not a multiple of 2
+    found["one sample"] = model.sample([7])
+    found["trace"] = model.trace([5, 6, 7], [0, 2, 5])
+    starts = model.start([1, 2]), model.start([3, 4])
+    found["interpolated"] = model.interpolate(*starts, [0.0, 0.5, 1.0])
+    x = data.to_float(images[:3])
+    found["reconstructed"] = model.reconstruct(x, iterations=3).x
+    return found
+
+
+def draws(strategy):
+    """The starts of a batch of 6 that each replica draws."""
+    parts = strategy.run(
+        lambda: rng.uniform(
+            [3, 8, 8, 1], distribute.own_rows(rng.seed_of(0), 3)
+        )
+    )
+    return {"draws": tf.concat(strategy.experimental_local_results(parts), 0)}
+
+
+def runs(folder):
+    """Whole runs, on one device and on two, and one that goes on."""
+    tiny = dataclasses.replace(config.load("digits"), **{**TINY, "updates": 40})
+    for strategy in ("one", "mirrored"):
+        chosen = dataclasses.replace(tiny, strategy=strategy)
+        train.train(chosen, folder / strategy)
+    for updates in (17, 40):
+        chosen = dataclasses.replace(chosen, updates=updates)
+        train.train(chosen, folder / "resumed")
+    model, _ = trained.load(folder / "mirrored")
+    assert model.distribute_strategy.num_replicas_in_sync == 2
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))
