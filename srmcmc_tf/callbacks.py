@@ -7,7 +7,6 @@ order of this file.
 import io
 import json
 import math
-import os
 import pathlib
 import signal
 import sys

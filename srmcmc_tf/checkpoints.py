@@ -20,7 +20,7 @@ import tensorflow as tf
 from srmcmc_tf.errors import NonFiniteError, UserError
 
 KEEP = 2
-_NOTES = "notes/.ATTRIBUTES/VARIABLE_VALUE"
+_NOTES = "notes/.ATTRIBUTES/py_state"
 
 
 class Saved(NamedTuple):
@@ -29,6 +29,19 @@ class Saved(NamedTuple):
     path: pathlib.Path
     seconds: float
     megabytes: float
+
+
+class _Notes(tf.train.experimental.PythonState):
+    """Notes inside a checkpoint, where they have a checksum as all else."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def serialize(self):
+        return json.dumps(self.values)
+
+    def deserialize(self, text):
+        self.values = json.loads(text)
 
 
 def save(directory, model, *, keep=(), notes=None):
@@ -53,9 +66,7 @@ def save(directory, model, *, keep=(), notes=None):
     try:
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
-        # Inside, where it has a checksum as all else.
-        text = tf.Variable(json.dumps(notes or {}))
-        state = tf.train.Checkpoint(**items(model), notes=text)
+        state = tf.train.Checkpoint(**items(model), notes=_Notes(notes or {}))
         state.write(str(temporary / "state"))
         for file in temporary.iterdir():
             to_disk(file)
@@ -94,7 +105,7 @@ def restore(path, model):
     try:
         held = items(model)
         if notes(path) is not None:
-            held["notes"] = tf.Variable("")
+            held["notes"] = _Notes({})
         state = tf.train.Checkpoint(**held)
         state.read(str(pathlib.Path(path) / "state")).assert_consumed()
     except Exception as error:  # a damaged file raises all kinds of them

@@ -28,12 +28,20 @@ class Average(tf.Module):
             for w in model.weights
         ]
 
+        # A function of this model alone: one that took the variables as
+        # arguments would, under a strategy, go on with those of its first call.
+        @tf.function
+        def approach(rate):
+            for value, weight in zip(self.values, model.weights, strict=True):
+                value.assign_add(rate * (weight.value - value))
+
+        self._approach = approach
+
     def update(self, model):
         """Takes in the weights after an update of the model."""
         t = float(model.optimizer.iterations.numpy())
         decay = min(self.decay, (1.0 + t) / (10.0 + t))
-        weights = [w.value for w in model.weights]
-        _approach(self.values, weights, tf.constant(1.0 - decay, tf.float32))
+        self._approach(tf.constant(1.0 - decay, tf.float32))
 
     def put_into(self, model):
         """Gives the averaged weights to the model."""
@@ -62,9 +70,3 @@ class UpdateAverage(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         self.model.average.update(self.model)
-
-
-@tf.function(reduce_retracing=True)
-def _approach(values, weights, rate):
-    for value, weight in zip(values, weights, strict=True):
-        value.assign_add(rate * (weight - value))

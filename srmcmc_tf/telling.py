@@ -23,12 +23,16 @@ def describe(workdir, config):
     writer.close()
 
 
-def kind(examples):
-    """What the examples are, and their size, in words."""
-    shape = "x".join(map(str, examples.shape[1:]))
-    if examples.ndim == 2:
-        return f"points of {shape} coordinate{'s' * (shape != '1')}"
-    return f"images of {shape}"
+def examples(images):
+    """How many examples there are, what they are, and their size."""
+    sizes = images.observed.shape[1:]
+    kind = "images of " + "x".join(map(str, sizes))
+    if len(sizes) == 1:
+        kind = f"points of {sizes[0]} coordinate{'s' * (sizes[0] != 1)}"
+    return (
+        f"{len(images.observed):,} observed and {len(images.left_out):,} "
+        f"left-out {kind}"
+    )
 
 
 def weights(model):

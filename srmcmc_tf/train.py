@@ -63,10 +63,7 @@ def train(config, workdir):
         images = data.load(config)
         digest = data.digest(images.observed)
         if chief:
-            print(
-                f"{config.dataset}: {len(images.observed):,} observed and "
-                f"{len(images.left_out):,} left-out {telling.kind(images.observed)}"
-            )
+            print(f"{config.dataset}: {telling.examples(images)}")
             runs.save(workdir, config, digest)
         distribute.require_same(strategy, _same(config, digest))
         stop = callbacks.StopOnSignal()

@@ -1,9 +1,10 @@
-"""`bin/train` that also leaves the weights it ends with, as an npz.
+"""`bin/train` that goes back once and leaves the weights it ends with, as npz.
 
 python a_worker.py WEIGHTS FLAGS...
 """
 
 import numpy as np
+from conftest import trouble_at
 
 from srmcmc_tf.cli import app
 from srmcmc_tf.cli import train as verb
@@ -11,13 +12,15 @@ from srmcmc_tf.cli import train as verb
 
 def work(argv):
     app.import_tensorflow()
-    from srmcmc_tf import train
+    from srmcmc_tf import checkpoints, train
 
     models, build = [], train.build
     train.build = lambda config: models.append(build(config)) or models[-1]
-    code = verb.train(argv[1:])
-    state = models[0].variables + models[0].optimizer.variables
-    np.savez(argv[0], *[variable.numpy() for variable in state])
+    with trouble_at(16):
+        code = verb.train(argv[1:])
+    items = checkpoints.items(models[-1]).values()
+    state = [variable.numpy() for item in items for variable in item.variables]
+    np.savez(argv[0], *state)
     return code
 
 

@@ -1,5 +1,6 @@
 """What the tests share: tiny configs, private caches, real runs."""
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -16,7 +17,7 @@ import pytest
 import tensorflow as tf
 from PIL import Image
 
-from srmcmc_tf import checkpoints, config, runs, train
+from srmcmc_tf import checkpoints, config, guard, mending, runs, train
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARED = pathlib.Path(os.environ.get("SRMCMC_SHARED", ROOT.parent / "shared"))
@@ -183,3 +184,25 @@ def small_graph(softmax=True, batch_norm=True):
         return features, features @ weights
 
     return graph.SerializeToString(), see
+
+
+@contextlib.contextmanager
+def trouble_at(*updates):
+    """Makes the guard's rule fire at updates of a run, one an intervention."""
+    honest, way, done = guard.observe, mending.way, [0]
+
+    def counted(config, past=(), notes=None):
+        done[0] = len(past)
+        return way(config, past, notes)
+
+    def observe(state, logs):
+        state = honest(state, logs)
+        fires = state.seen in updates[done[0] : done[0] + 1]
+        restless = guard.PATIENCE if fires else 0
+        return dataclasses.replace(state, restless=restless)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mending, "GOOD_AFTER", 6)
+        patch.setattr(mending, "way", counted)
+        patch.setattr(guard, "observe", observe)
+        yield

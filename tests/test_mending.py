@@ -1,16 +1,15 @@
 """The guard at work: forced trouble in process, real trouble in real runs."""
 
-import contextlib
 import dataclasses
 import json
 import time
 
 import pytest
-from conftest import TINY, finish, run, start
+from conftest import TINY, finish, run, start, trouble_at
 from test_callbacks import events
 from test_train import assert_same_run, rows, wait_for
 
-from srmcmc_tf import checkpoints, config, guard, mending, schedule, train
+from srmcmc_tf import checkpoints, config, mending, schedule, train
 from srmcmc_tf.errors import UserError
 
 TINY_RUN = dataclasses.replace(
@@ -40,29 +39,11 @@ def lines(workdir):
     return [json.loads(line) for line in open(path)] if path.exists() else []
 
 
-@contextlib.contextmanager
-def trouble_at(workdir, *updates):
-    """Makes the rule fire at updates of a run, one an intervention."""
-    honest = guard.observe
-
-    def observe(state, logs):
-        state = honest(state, logs)
-        done = len(lines(workdir))
-        fires = done < len(updates) and state.seen == updates[done]
-        restless = guard.PATIENCE if fires else 0
-        return dataclasses.replace(state, restless=restless)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mending, "GOOD_AFTER", 6)
-        patch.setattr(guard, "observe", observe)
-        yield
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """A run that went back twice and was never killed."""
     workdir = tmp_path_factory.mktemp("runs") / "whole"
-    with trouble_at(workdir, 16, 18):
+    with trouble_at(16, 18):
         train.train(TINY_RUN, workdir)
     return workdir
 
@@ -102,7 +83,7 @@ def test_a_run_goes_back_and_comes_through(whole):
 def test_a_run_killed_around_interventions_ends_in_the_same_bits(
     whole, tmp_path, monkeypatch
 ):
-    with trouble_at(tmp_path, 16, 18):
+    with trouble_at(16, 18):
         for number, update in [(0, 14), (1, 8), (2, 13)]:
             kill(TINY_RUN, tmp_path, number, update, monkeypatch)
         train.train(TINY_RUN, tmp_path)
@@ -120,7 +101,7 @@ def test_a_run_killed_in_an_intervention_ends_in_the_same_bits(
             raise Killed
         honest(path, written)
 
-    with trouble_at(tmp_path, 16, 18):
+    with trouble_at(16, 18):
         with monkeypatch.context() as patch, pytest.raises(Killed):
             patch.setattr(mending, "_write", write)
             train.train(TINY_RUN, tmp_path)
@@ -132,7 +113,7 @@ def test_a_run_killed_in_an_intervention_ends_in_the_same_bits(
 def test_a_stop_between_checkpoints_does_not_change_where_it_goes_back(
     whole, tmp_path
 ):
-    with trouble_at(tmp_path, 16, 18):
+    with trouble_at(16, 18):
         train.train(dataclasses.replace(TINY_RUN, updates=10), tmp_path)
         train.train(TINY_RUN, tmp_path)
     assert lines(tmp_path) == lines(whole)
@@ -146,7 +127,7 @@ def test_interventions_are_limited_and_the_good_checkpoint_is_kept(
 ):
     monkeypatch.setattr(mending, "MOST", 0)
     refused = pytest.raises(UserError, match="going back 0 times")
-    with trouble_at(tmp_path, 16), refused as error:
+    with trouble_at(16), refused as error:
         train.train(TINY_RUN, tmp_path)
     assert str(tmp_path / "checkpoints" / "000006") in str(error.value)
     assert checkpoints.updates(tmp_path / "checkpoints") == [6]
@@ -169,9 +150,9 @@ def test_sigma_finds_itself_the_same_in_a_run_that_was_killed(
         TINY_RUN, sigma="auto", updates=60, learning_rate=5e-3
     )
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    with trouble_at(whole, 50):
+    with trouble_at(50):
         train.train(auto, whole)
-    with trouble_at(killed, 50):
+    with trouble_at(50):
         for number, update in ((0, 26), (1, 53)):
             kill(auto, killed, number, update, monkeypatch)
         train.train(auto, killed)

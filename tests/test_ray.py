@@ -58,7 +58,7 @@ def test_the_documented_script_trains_with_two_workers(tmp_path):
     process = start(script(workdir, updates=20), tmp_path)
     out, _ = process.communicate(timeout=600)
     assert process.returncode == 0, out
-    assert "worker 0 has written all" in out
+    assert "the chief has written all" in out
     assert [row["update"] for row in rows(workdir)] == list(range(1, 21))
 
 
