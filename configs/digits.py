@@ -28,4 +28,5 @@ config = Config(
     sigma_half_life=3_300,
     sample_every=500,
     checkpoint_every=500,
+    ema=0.999,
 )

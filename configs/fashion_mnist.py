@@ -22,4 +22,5 @@ config = Config(
     anneal_after=40_000,
     learning_rate_half_life=2_500,
     sigma_half_life=10_000,
+    ema=0.999,
 )

@@ -23,4 +23,5 @@ config = Config(
     anneal_after=200_000,
     learning_rate_half_life=12_500,
     sigma_half_life=50_000,
+    ema=0.999,
 )

@@ -1,4 +1,4 @@
-"""The model of a run, as its newest checkpoint left it."""
+"""The model of a run, as its newest or its best checkpoint left it."""
 
 import pathlib
 import sys
@@ -7,11 +7,13 @@ from srmcmc_tf import checkpoints, distribute, runs, train
 from srmcmc_tf.errors import UserError
 
 
-def load(workdir):
+def load(workdir, best=False):
     """The compiled model of a run and its config.
 
     Args:
         workdir: a run directory.
+        best: takes the checkpoint of the best evaluation while training, not
+            the newest.
 
     Returns:
         The run's model and its `Config`; `UserError` where there is no run, or
@@ -21,16 +23,18 @@ def load(workdir):
     config = runs.require(workdir)
     with distribute.local(config.strategy).scope():
         model = train.build(config)
-        directory = pathlib.Path(workdir, "checkpoints")
-        newest = checkpoints.recover(directory, model)
-    if newest is None:
+        directory = pathlib.Path(workdir, "best" if best else "checkpoints")
+        found = checkpoints.recover(directory, model)
+    if found is None and best:
+        raise UserError(f"{workdir} has no best: train with --evaluate_every")
+    if found is None:
         raise UserError(
             f"{workdir} has no checkpoint yet: bin/train --workdir={workdir}"
         )
     if model.average is not None:
         model.average.put_into(model)
     update = int(model.optimizer.iterations.numpy())
-    if update < config.updates:
+    if update < config.updates and not best:
         text = f"{workdir} stands at update {update:,} of {config.updates:,}"
         print(text, file=sys.stderr)
     return model, config

@@ -2,6 +2,8 @@
 
 import contextlib
 import dataclasses
+import importlib
+import io
 import json
 import os
 import pathlib
@@ -123,6 +125,21 @@ def finish(process, timeout=240):
 def run(*args, timeout=240, **kwargs):
     """Runs `bin/train` to its end; exit code, stdout, stderr."""
     return finish(start(*args, **kwargs), timeout)
+
+
+def call(verb, *args):
+    """A verb of bin/ without a process of its own: code, stdout, stderr."""
+    main = importlib.import_module(f"srmcmc_tf.cli.{verb}").main
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as end,
+    ):
+        patch.setattr(sys, "argv", [verb, *map(str, args)])
+        main()
+    return end.value.code, out.getvalue(), err.getvalue()
 
 
 def small_graph(softmax=True, batch_norm=True):

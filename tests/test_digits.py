@@ -6,7 +6,7 @@ from conftest import run
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
-from srmcmc_tf import checkpoints, plots, runs, train
+from srmcmc_tf import plots, trained
 
 
 @pytest.mark.slow
@@ -14,8 +14,7 @@ def test_the_default_draws_all_ten_digits(tmp_path):
     workdir = tmp_path / "digits"
     code, _, err = run(f"--workdir={workdir}", timeout=1200)
     assert code == 0, err
-    model = train.build(runs.stored(workdir)[0])
-    checkpoints.restore(checkpoints.latest(workdir / "checkpoints"), model)
+    model, _ = trained.load(workdir)
     samples = plots.to_uint8(model.sample(range(500)).numpy()) / 255.0
 
     digits = load_digits()

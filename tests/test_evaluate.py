@@ -12,7 +12,16 @@ from tensorboard.backend.event_processing.event_accumulator import (
     EventAccumulator,
 )
 
-from srmcmc_tf import checkpoints, config, data, evaluate, rng, toys, train
+from srmcmc_tf import (
+    checkpoints,
+    config,
+    data,
+    evaluate,
+    rng,
+    toys,
+    train,
+    trained,
+)
 from srmcmc_tf.cli import evaluate as verb
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.metrics import classifier, records, reference, streaming
@@ -329,13 +338,11 @@ def test_a_run_is_evaluated_on_its_way_and_the_best_is_kept(evaluated):
 
 
 def test_the_best_checkpoint_has_the_value_it_was_kept_for(evaluated):
-    path = checkpoints.latest(evaluated / "best")
-    model = train.build(EVALUATED)
-    checkpoints.restore(path, model)
+    model, _ = trained.load(evaluated, best=True)
     images = data.load(EVALUATED).observed
     measure, by = evaluate.while_training(EVALUATED, images)
     found = measure(model, lambda: False)
-    wanted = evaluations(evaluated)[str(int(path.name))]
+    wanted = evaluations(evaluated)[str(int(model.optimizer.iterations))]
     assert found[by]["value"] == wanted[by]["value"]
 
 

@@ -1,13 +1,11 @@
 """The verbs that use a trained run."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from conftest import ROOT, flags, random_images, run, write_images
+from conftest import call, flags, random_images, write_images
 from PIL import Image
 
 from srmcmc_tf import energy, samples, trained
@@ -18,18 +16,9 @@ from srmcmc_tf.errors import UserError
 @pytest.fixture(scope="module")
 def workdir(tmp_path_factory):
     path = tmp_path_factory.mktemp("runs") / "tiny"
-    code, _, err = run(f"--workdir={path}", *flags())
+    code, _, err = call("train", f"--workdir={path}", *flags())
     assert code == 0, err
     return path
-
-
-def verb(name, *args):
-    done = subprocess.run(
-        [sys.executable, ROOT / "bin" / name, *args],
-        capture_output=True,
-        text=True,
-    )
-    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(
@@ -53,7 +42,7 @@ def test_wrong_lists_of_numbers_are_explained(text):
 
 def test_samples_are_those_of_the_model(workdir, tmp_path):
     out = tmp_path / "out"
-    code, _, err = verb(
+    code, _, err = call(
         "sample",
         f"--workdir={workdir}",
         "--seeds=3-9",
@@ -107,7 +96,7 @@ def test_a_part_of_another_request_is_thrown_away(tmp_path):
 
 
 def test_several_K_make_a_table_with_its_saturation(workdir, tmp_path):
-    code, out, err = verb(
+    code, out, err = call(
         "sample",
         f"--workdir={workdir}",
         "--seeds=0-3",
@@ -120,7 +109,7 @@ def test_several_K_make_a_table_with_its_saturation(workdir, tmp_path):
 
 
 def test_a_trace_is_a_strip_and_an_animation(workdir, tmp_path):
-    code, _, err = verb(
+    code, _, err = call(
         "sample", f"--workdir={workdir}", "--trace", f"--out={tmp_path}"
     )
     assert code == 0, err
@@ -128,7 +117,7 @@ def test_a_trace_is_a_strip_and_an_animation(workdir, tmp_path):
 
 
 def test_interpolation_is_written_with_its_smoothness(workdir, tmp_path):
-    code, out, err = verb(
+    code, out, err = call(
         "interpolate",
         f"--workdir={workdir}",
         "--pairs=3",
@@ -150,7 +139,7 @@ def test_interpolation_is_written_with_its_smoothness(workdir, tmp_path):
 )
 def test_reconstruction_lowers_the_error(workdir, tmp_path, task):
     write_images(tmp_path / "images", random_images(3))
-    code, _, err = verb(
+    code, _, err = call(
         "reconstruct",
         f"--workdir={workdir}",
         f"--images={tmp_path / 'images'}",
@@ -172,10 +161,10 @@ def test_reconstruction_lowers_the_error(workdir, tmp_path, task):
 )
 def test_verbs_explain_a_missing_run(name, tmp_path):
     for args in ([], [f"--workdir={tmp_path}"]):
-        code, _, err = verb(name, *args)
+        code, _, err = call(name, *args)
         assert code == 1 and len(err.splitlines()) == 1
         assert "--workdir" in err or "is no run" in err
-    code, out, _ = verb(name, "--help")
+    code, out, _ = call(name, "--help")
     assert code == 0 and "--workdir=RUN" in out
 
 
@@ -245,7 +234,7 @@ def test_the_chain_agrees_with_numpy_after_100_steps_at_32x32(tmp_path):
 
 def test_exported_weights_come_back(workdir, tmp_path):
     path = tmp_path / "w.npz"
-    code, _, err = verb(
+    code, _, err = call(
         "export", f"--workdir={workdir}", "--format=npz", f"--out={path}"
     )
     assert code == 0, err

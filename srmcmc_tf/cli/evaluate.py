@@ -9,6 +9,7 @@ from srmcmc_tf.errors import UserError
 METRICS = ("fid", "kid", "is", "mse")
 _HELP = [
     ("workdir", "RUN", "a run of bin/train: its samples, against its examples"),
+    flags.BEST,
     ("real", "SET", "or any images: a folder, an npz, an npz of mu and sigma"),
     ("fake", "SET", "against these: a folder or an npz"),
     ("n", "40000", "samples of a run, or images of --fake, at the most"),
@@ -45,7 +46,7 @@ def evaluate(argv):
     )
     options = dict(chosen=chosen, path=given.get("inception", ""))
     if "workdir" in given:
-        model, config = trained.load(given["workdir"])
+        model, config = trained.load(given["workdir"], given.get("best"))
         out = flags.output(given)
         options["n"] = given.get("n", 40_000)
         records = evaluate.of_run(model, config, out=out, **options)
@@ -61,6 +62,7 @@ def _parse(argv):
     parsers = {row[0]: str for row in _HELP}
     parsers["n"] = lambda text: flags.integers("n", 2, 10**9)(text)[0]
     parsers["metrics"] = _metrics
+    parsers["best"] = bool
     given = flags.parse("evaluate", argv, parsers)
     sets = {"real", "fake"} & given.keys()
     if ("workdir" in given) == bool(sets) or len(sets) == 1:

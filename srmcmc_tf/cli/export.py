@@ -35,7 +35,7 @@ def export(argv):
     app.import_tensorflow()
     from srmcmc_tf import trained
 
-    model, config = trained.load(given["workdir"])
+    model, config = trained.load(given["workdir"], given.get("best"))
     if given.get("format") == "npz":
         _weights(model, given)
     else:

@@ -9,6 +9,8 @@ from absl import flags
 from srmcmc_tf import baselines, runs
 from srmcmc_tf.errors import UserError
 
+BEST = ("best", "false", "not the newest checkpoint, but --evaluate_every's")
+
 
 def parse(verb, argv, parsers):
     """The values given on a command line, by name.
@@ -52,11 +54,13 @@ def of_run(verb, argv, text, rows, parsers):
     asked, argv = wants_help(argv)
     run = ("workdir", "RUN", "a run of bin/train")
     out = ("out", "RUN/generated", "where the files go")
-    rows = [run, *rows, *([] if any(r[0] == "out" for r in rows) else [out])]
+    rows = [run, BEST, *rows]
+    rows += [] if any(row[0] == "out" for row in rows) else [out]
     if asked:
         print("\n".join([text, "", *(line(*row) for row in rows)]))
         return None
-    given = parse(verb, argv, {**{row[0]: str for row in rows}, **parsers})
+    parsers = {**{row[0]: str for row in rows}, "best": bool, **parsers}
+    given = parse(verb, argv, parsers)
     if "workdir" not in given:
         raise UserError("--workdir=RUN is needed: a run of bin/train")
     # Both before the seconds TensorFlow takes.

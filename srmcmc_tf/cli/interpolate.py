@@ -28,7 +28,7 @@ def interpolate(argv):
 
     from srmcmc_tf import plots, trained
 
-    model, _ = trained.load(given["workdir"])
+    model, _ = trained.load(given["workdir"], given.get("best"))
     out = flags.output(given)
     seeds = np.arange(2 * pairs).reshape(pairs, 2)
     z1, z2 = model.start(seeds[:, 0]), model.start(seeds[:, 1])

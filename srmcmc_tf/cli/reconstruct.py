@@ -48,7 +48,7 @@ def reconstruct(argv):
     app.import_tensorflow()
     from srmcmc_tf import data, trained
 
-    model, config = trained.load(given["workdir"])
+    model, config = trained.load(given["workdir"], given.get("best"))
     images = _images(config, given.get("images"), n)
     observe = _observe(task, given, config.image_size)
     out = flags.output(given)

@@ -34,7 +34,7 @@ def sample(argv):
     app.import_tensorflow()
     from srmcmc_tf import trained
 
-    model, settings = trained.load(given["workdir"])
+    model, settings = trained.load(given["workdir"], given.get("best"))
     out = flags.output(given)
     seeds = given.get("seeds", list(range(64)))
     chain = {}  # a baseline has none

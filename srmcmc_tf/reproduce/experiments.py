@@ -264,10 +264,11 @@ def _config(dataset, scale, data_dir, model="ebm", n_f_cpu=32, **settings):
     """The paper's config of a data set with some settings, made smaller."""
     paper = dataclasses.replace(configs.load(dataset, model), **settings)
     if scale == "smoke":
-        # The embedded digits stand in for every data set.
+        # The embedded digits stand in for every data set, and runs that
+        # differ by K alone for all others: a run is mostly its start.
         digits = configs.load("digits", model)
         K = max(paper.K // 25, 1)
-        return dataclasses.replace(digits, **_SMOKE, K=K, sigma=paper.sigma)
+        return dataclasses.replace(digits, **_SMOKE, K=K)
     folder = os.path.join(data_dir, dataset.removesuffix("_128"))
     where = folder if os.path.isdir(folder) and data_dir else data_dir
     if scale == "cpu":
