@@ -3,10 +3,10 @@
     bin/train
 
 Cost: about 3 minutes on 2 cores.
-Expect: digits of all ten classes; a logistic regression trained on the real
-ones is 0.87 sure of its guess on average, an SVC 0.81.
-Not in the paper: K and the batch are small so that it is quick, and sigma is
-large because a small K needs it.
+Expect: digits of all ten classes; of classifiers trained on the real ones, 5
+neighbours are 0.90 sure of their guess on average, an SVC 0.81.
+Not in the paper: K and the batch are small so that it is quick, sigma is large
+because a small K needs it, and samples come from averaged weights.
 """
 
 from srmcmc_tf.config import Config
