@@ -247,8 +247,10 @@ def _show(workdir, line):
     text = tell(line)
     tqdm.write(text)
     writer = tf.summary.create_file_writer(str(workdir / "tensorboard"))
-    with writer.as_default(step=line["update"]):
-        tf.summary.scalar("guard/interventions", line["number"])
+    # By its number: TensorBoard forgets what a run told of later updates when
+    # it goes back.
+    with writer.as_default(step=line["number"]):
+        tf.summary.scalar("guard/update_of_intervention", line["update"])
         tf.summary.text("guard/intervention", text)
     writer.close()
 

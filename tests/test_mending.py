@@ -5,6 +5,7 @@ import json
 import time
 
 import pytest
+import tensorflow as tf
 from conftest import TINY, finish, run, start, trouble_at
 from test_callbacks import events
 from test_train import assert_same_run, rows, wait_for
@@ -75,8 +76,9 @@ def test_a_run_goes_back_and_comes_through(whole):
     assert min(sigmas[12:]) >= second["sigma_least"] * 0.9999
     assert [row["update"] for row in rows(whole)] == list(range(1, 31))
     found = events(whole)
-    shown = found.Tensors("guard/interventions")
-    assert [event.step for event in shown] == [16, 18]
+    shown = found.Tensors("guard/update_of_intervention")
+    values = [float(tf.make_ndarray(event.tensor_proto)) for event in shown]
+    assert [event.step for event in shown] == [1, 2] and values == [16, 18]
     assert "back to update 12" in str(found.Tensors("guard/intervention"))
 
 
