@@ -116,7 +116,12 @@ class _Work:
     def _table(self, name, table):
         from srmcmc_tf.reproduce import report, sweep
 
-        rows, notes = [], []
+        config = table.runs[0].config
+        rows = []
+        notes = [
+            f"{config.updates:,} updates of batch {config.batch_size}, "
+            f"learning rate {config.learning_rate:g}, seed {config.seed}"
+        ]
         for run in table.runs:
             ours, remarks = self._values(run)
             rows.append(
