@@ -21,10 +21,10 @@ _CPU = dict(
     n_examples=2_500,
     n_left_out=100,
     batch_size=16,
-    updates=500,
+    updates=400,
     learning_rate_half_life=0,
     sigma_half_life=0,
-    sample_every=250,
+    sample_every=200,
     checkpoint_every=100,
 )
 # For so few updates. With n_f=16, K=5 and K=25 diverged at it, and K=5 even at
