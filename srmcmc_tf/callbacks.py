@@ -17,7 +17,15 @@ import keras
 import tensorflow as tf
 from tqdm import tqdm
 
-from srmcmc_tf import checkpoints, densities, distribute, ema, plots, runs
+from srmcmc_tf import (
+    checkpoints,
+    densities,
+    distribute,
+    ema,
+    plots,
+    runs,
+    summaries,
+)
 from srmcmc_tf.errors import NonFiniteError, UserError
 
 
@@ -57,9 +65,7 @@ class Log(_Callback):
 
     def on_train_begin(self, logs=None):
         start = int(self.model.optimizer.iterations.numpy())
-        self._writer = tf.summary.create_file_writer(
-            str(self.workdir / "tensorboard")
-        )
+        self._writer = summaries.Writer(self.workdir / "tensorboard")
         path = self.workdir / "metrics.jsonl"
         runs.cut_after(path, start)
         self._file = open(path, "a", buffering=1)
@@ -74,7 +80,7 @@ class Log(_Callback):
         logs = {**logs, **self.also()}
         logs["updates_per_second"] = (update - last) / (now - then)
         self._file.write(json.dumps({"update": update, **logs}) + "\n")
-        with self._writer.as_default(step=update):
+        with self._writer.at(update):
             for name, value in logs.items():
                 tf.summary.scalar(f"train/{name}", value)
 
@@ -103,9 +109,7 @@ class Pictures(_Callback):
 
     def on_train_begin(self, logs=None):
         (self.workdir / "samples").mkdir(parents=True, exist_ok=True)
-        self._writer = tf.summary.create_file_writer(
-            str(self.workdir / "tensorboard")
-        )
+        self._writer = summaries.Writer(self.workdir / "tensorboard")
         if not int(self.model.optimizer.iterations.numpy()):
             self._begin()
 
@@ -138,7 +142,7 @@ class Pictures(_Callback):
         self._show("samples", x, update)
 
     def _show(self, name, x, update):
-        with self._writer.as_default(step=update):
+        with self._writer.at(update):
             tf.summary.image(f"pictures/{name}", plots.grid(x)[tf.newaxis])
 
 
@@ -167,7 +171,7 @@ class Densities(Pictures):
         path.with_suffix(".json").write_text(text)
         picture = plots.densities(found, numbers)
         plots.save(path, picture)
-        with self._writer.as_default(step=update):
+        with self._writer.at(update):
             tf.summary.image("pictures/densities", picture[tf.newaxis])
             for name, value in numbers.items():
                 tf.summary.scalar(f"toy/{name}", value)

@@ -17,9 +17,10 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from srmcmc_tf.errors import NonFiniteError, UserError
+from srmcmc_tf.errors import NonFiniteError, UserError, reason
 
 KEEP = 2
+WHAT_TO_DO = "Make room or mend the directory, then give the same command again"
 _NOTES = "notes/.ATTRIBUTES/py_state"
 
 
@@ -109,8 +110,7 @@ def restore(path, model):
         state = tf.train.Checkpoint(**held)
         state.read(str(pathlib.Path(path) / "state")).assert_consumed()
     except Exception as error:  # a damaged file raises all kinds of them
-        reason = (str(error).strip() or repr(error)).splitlines()[0]
-        raise UserError(f"cannot restore {path}: {reason}") from None
+        raise UserError(f"cannot restore {path}: {reason(error)}") from None
     return int(model.optimizer.iterations.numpy())
 
 
@@ -175,11 +175,10 @@ def to_disk(path):
 
 
 def _not_written(path, error, last):
-    reason = str(error).strip().splitlines()[0]
     kept = f"{last} is kept" if last else "there is none before it"
     return UserError(
-        f"cannot write checkpoint {path} ({reason}); {kept}. Make room or "
-        "mend the directory, then give the same command again"
+        f"cannot write checkpoint {path} ({reason(error)}); {kept}. "
+        + WHAT_TO_DO
     )
 
 

@@ -7,3 +7,10 @@ class UserError(Exception):
 
 class NonFiniteError(UserError):
     """A quantity of the training became infinite or NaN."""
+
+
+def reason(error):
+    """The first line of an error, without what TensorFlow puts around it:
+    the operation and the file's temporary name."""
+    line = (str(error).strip() or repr(error)).splitlines()[0]
+    return line.split("; ")[-1].partition(" [Op:")[0]

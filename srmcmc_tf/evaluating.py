@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 from tqdm import tqdm
 
-from srmcmc_tf import checkpoints, ema
+from srmcmc_tf import checkpoints, ema, summaries
 from srmcmc_tf.metrics import records
 
 
@@ -78,9 +78,7 @@ class Evaluate(keras.callbacks.Callback):
                 shutil.rmtree(other)
 
     def _show(self, update, found):
-        path = str(self.workdir / "tensorboard")
-        writer = tf.summary.create_file_writer(path)
-        with writer.as_default(step=update):
+        with summaries.once(self.workdir / "tensorboard", update):
             for name, record in found.items():
                 if record["value"] is not None:
                     tf.summary.scalar(
@@ -88,7 +86,6 @@ class Evaluate(keras.callbacks.Callback):
                         record["value"],
                         description=records.tell(name, record),
                     )
-        writer.close()
 
 
 def _load(path):

@@ -14,8 +14,7 @@ import shutil
 import numpy as np
 import tensorflow as tf
 
-from srmcmc_tf import card, checkpoints, signatures
-from srmcmc_tf.errors import UserError
+from srmcmc_tf import card, checkpoints, errors, signatures
 from srmcmc_tf.model import ShortRunEBM
 
 WARM_UP = "assets.extra/tf_serving_warmup_requests"
@@ -38,7 +37,7 @@ def write(base, model, facts, limits=None):
         or the model is of another kind.
     """
     if not isinstance(model, ShortRunEBM) or len(model.energy.input_shape) != 4:
-        raise UserError(
+        raise errors.UserError(
             f"cannot export a {type(model).__name__}: only a ShortRunEBM of "
             "images has these signatures"
         )
@@ -62,8 +61,8 @@ def write(base, model, facts, limits=None):
             os.rename(temporary, version)
             checkpoints.to_disk(base)
         except (OSError, tf.errors.OpError) as error:
-            reason = str(error).strip().splitlines()[0]
-            raise UserError(f"cannot export to {base}: {reason}") from None
+            text = f"cannot export to {base}: {errors.reason(error)}"
+            raise errors.UserError(text) from None
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     return version

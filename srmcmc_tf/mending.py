@@ -20,7 +20,7 @@ import keras
 import tensorflow as tf
 from tqdm import tqdm
 
-from srmcmc_tf import checkpoints, guard, rng, schedule
+from srmcmc_tf import checkpoints, guard, rng, schedule, summaries
 from srmcmc_tf.errors import NonFiniteError
 
 MOST = 10  # interventions of a run
@@ -246,13 +246,11 @@ def _describe(state, logs):
 def _show(workdir, line):
     text = tell(line)
     tqdm.write(text)
-    writer = tf.summary.create_file_writer(str(workdir / "tensorboard"))
     # By its number: TensorBoard forgets what a run told of later updates when
     # it goes back.
-    with writer.as_default(step=line["number"]):
+    with summaries.once(workdir / "tensorboard", line["number"]):
         tf.summary.scalar("guard/update_of_intervention", line["update"])
         tf.summary.text("guard/intervention", text)
-    writer.close()
 
 
 def _path(workdir):

@@ -9,18 +9,16 @@ import keras
 import tensorflow as tf
 from tensorboard.plugins.hparams import api as hparams
 
-from srmcmc_tf import checkpoints
+from srmcmc_tf import checkpoints, summaries
 
 
 def describe(workdir, config):
     """The config as text and as hyperparameters, for TensorBoard."""
     values = dataclasses.asdict(config)
     table = "\n".join(f"| {k} | {v} |" for k, v in values.items())
-    writer = tf.summary.create_file_writer(str(workdir / "tensorboard"))
-    with writer.as_default(step=0):
+    with summaries.once(workdir / "tensorboard", 0):
         tf.summary.text("config", f"| setting | value |\n|---|---|\n{table}")
         hparams.hparams(values, trial_id=workdir.name)
-    writer.close()
 
 
 def examples(images):

@@ -73,6 +73,8 @@ def train(config, workdir):
                 break
             except guard.Trouble:
                 pass  # it was taken back
+            except OSError as error:  # only the chief writes
+                raise _not_written(workdir, error) from None
         return stop.received
 
 
@@ -239,6 +241,15 @@ def _run(model, config, images, way, calls):
             "--workdir"
         ) from None
     distribute.largest(strategy, 0)
+
+
+def _not_written(workdir, error):
+    newest = checkpoints.latest(workdir / "checkpoints")
+    return UserError(
+        f"cannot write to {error.filename or workdir} "
+        f"({error.strerror or error}); the newest checkpoint is "
+        f"{newest or 'none'}. {checkpoints.WHAT_TO_DO}"
+    )
 
 
 def _evaluation(model, config, workdir, images, stop):

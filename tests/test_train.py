@@ -217,9 +217,24 @@ def test_a_full_disk_keeps_the_last_checkpoint(tmp_path):
     more = f"--workdir={workdir}", "--updates=6"
     code, _, err = run(*more, preexec_fn=no_room)
     assert code == 1 and "Traceback" not in err
-    assert "cannot write checkpoint" in err and "000003 is kept" in err
+    assert "000005 (File too large); " in err and "000003 is kept" in err
     assert [p.name for p in (workdir / "checkpoints").iterdir()] == ["000003"]
     assert call("train", *more)[0] == 0
+
+
+def test_a_full_disk_is_not_taken_for_the_end_of_the_run(tmp_path):
+    workdir = tmp_path / "full"
+    most, hardest = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, hardest))
+    try:  # TensorBoard's file grows past it before there is a checkpoint
+        settings = flags(updates=2000, checkpoint_every=2000, sample_every=2000)
+        code, _, err = call("train", f"--workdir={workdir}", *settings)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hardest))
+    (line,) = [line for line in err.splitlines() if "error:" in line]
+    assert code == 1 and f"cannot write to {workdir}" in line
+    assert "File too large" in line and "Make room" in line
+    assert "Traceback" not in err and "ran out of data" not in err
 
 
 def test_a_directory_that_cannot_be_made_gives_one_line(tmp_path):

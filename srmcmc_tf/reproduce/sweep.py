@@ -5,16 +5,15 @@ import pathlib
 import tensorflow as tf
 from tensorboard.plugins.hparams import api as hparams
 
+from srmcmc_tf import summaries
+
 
 def log(workdir, update, values):
     """Writes what was measured of a run beside its other scalars."""
-    directory = str(pathlib.Path(workdir) / "tensorboard")
-    writer = tf.summary.create_file_writer(directory)
-    with writer.as_default(step=update):
+    with summaries.once(pathlib.Path(workdir, "tensorboard"), update):
         for name, value in values.items():
             if value is not None:
                 tf.summary.scalar(f"evaluate/{name}", value)
-    writer.close()
 
 
 def describe(runs, table, rows):
@@ -28,8 +27,7 @@ def describe(runs, table, rows):
     names = {name for row in rows for name in row["ours"]}
     settings = dict.fromkeys(["dataset", "model", "K", "sigma", "n_f"])
     settings[table.varied] = None
-    writer = tf.summary.create_file_writer(str(runs))
-    with writer.as_default(step=0):
+    with summaries.once(pathlib.Path(runs), 0):
         hparams.hparams_config(
             hparams=[hparams.HParam(name) for name in settings],
             metrics=[
@@ -37,4 +35,3 @@ def describe(runs, table, rows):
                 for name in sorted(names)
             ],
         )
-    writer.close()
