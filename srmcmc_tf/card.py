@@ -9,8 +9,9 @@ import keras
 import tensorflow as tf
 
 import srmcmc_tf
-from srmcmc_tf import checkpoints, runs, signatures
 from srmcmc_tf import config as configs
+from srmcmc_tf import runs, signatures
+from srmcmc_tf.metrics import images
 
 # As the data sets' authors state it.
 LICENCES = {
@@ -53,7 +54,7 @@ def facts(workdir, model, config):
         "update": int(model.optimizer.iterations.numpy()),
         "settings": settings,
         "command": _command(config),
-        "metrics": _metrics(pathlib.Path(workdir)),
+        "metrics": _metrics(pathlib.Path(workdir), model),
         "made": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         "made_with": {
             "srmcmc_tf": srmcmc_tf.__version__,
@@ -97,17 +98,21 @@ def _command(config):
     return f"bin/train --dataset={config.dataset}{''.join(flags)}"
 
 
-def _metrics(workdir):
-    """Results of other verbs; older ones are of an earlier checkpoint."""
-    newest = checkpoints.latest(workdir / "checkpoints")
-    since = newest.stat().st_mtime if newest else 0
-    found = {}
+def _metrics(workdir, model):
+    """What was measured of these weights, while training or by other verbs."""
+    update = str(int(model.optimizer.iterations.numpy()))
+    found = _read(workdir / "evaluations.json").get(update, {})
+    identity = images.digest(model)
     for name in _RESULTS:
         path = workdir / "generated" / name
-        if path.exists() and path.stat().st_mtime >= since:
-            result = json.loads(path.read_text())
+        result = _read(path)
+        if result.pop("identity", None) == identity:
             found |= result.get("records", {path.stem: result})
     return found
+
+
+def _read(path):
+    return json.loads(path.read_text()) if path.exists() else {}
 
 
 def _signature(function):

@@ -19,7 +19,17 @@ import pytest
 import tensorflow as tf
 from PIL import Image
 
-from srmcmc_tf import checkpoints, config, guard, mending, runs, train
+from srmcmc_tf import (
+    checkpoints,
+    config,
+    ema,
+    guard,
+    mending,
+    runs,
+    train,
+    trained,
+)
+from srmcmc_tf.metrics import images
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARED = pathlib.Path(os.environ.get("SRMCMC_SHARED", ROOT.parent / "shared"))
@@ -62,7 +72,10 @@ def tiny_model():
 
 @pytest.fixture(scope="session")
 def exported(tmp_path_factory):
-    """The run directory of a small model, exported as version 1; the model."""
+    """The run directory of a small model, exported as version 1; the model.
+
+    The run keeps an average of its weights, which is what is exported.
+    """
     from srmcmc_tf.cli import export
 
     workdir = tmp_path_factory.mktemp("run")
@@ -71,9 +84,13 @@ def exported(tmp_path_factory):
     model = train.build(settings)
     for variable in model.energy.variables:
         variable.assign(2.0 * variable)  # so that chains move
+    model.average = ema.Average(model, settings.ema)
+    for variable in model.energy.variables:
+        variable.assign(1.1 * variable)
     model.optimizer.build(model.trainable_variables)
     model.optimizer.iterations.assign(settings.updates)
     checkpoints.save(workdir / "checkpoints", model)
+    model, _ = trained.load(workdir)
     fid = {
         "value": 12.5,
         "n": 1000,
@@ -81,7 +98,7 @@ def exported(tmp_path_factory):
     }
     (workdir / "generated").mkdir()
     (workdir / "generated" / "evaluation.json").write_text(
-        json.dumps({"identity": "", "records": {"fid": fid}})
+        json.dumps({"identity": images.digest(model), "records": {"fid": fid}})
     )
     assert export.export([f"--workdir={workdir}"]) == 0
     return workdir, model

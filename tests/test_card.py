@@ -1,7 +1,7 @@
 import json
-import os
 
 from srmcmc_tf import card, runs, signatures
+from srmcmc_tf.metrics import images
 
 
 def test_a_card_tells_data_settings_metrics_licence_and_making(exported):
@@ -35,9 +35,14 @@ def test_only_metrics_of_this_checkpoint_are_told(exported):
     workdir, model = exported
     settings = runs.require(workdir)
     result = workdir / "generated" / "reconstruction.json"
-    result.write_text('{"mse": 0.02}')
-    assert "reconstruction" in card.facts(workdir, model, settings)["metrics"]
-    os.utime(result, (1, 1))  # older than the checkpoint
-    metrics = card.facts(workdir, model, settings)["metrics"]
-    assert list(metrics) == ["fid"]
+    evaluated = workdir / "evaluations.json"
+    for identity, update, told in (
+        (images.digest(model), "12", ["kid", "fid", "reconstruction"]),
+        ("of other weights", "11", ["fid"]),
+    ):
+        result.write_text(json.dumps({"identity": identity, "mse": 0.02}))
+        evaluated.write_text(json.dumps({update: {"kid": {"value": 0.1}}}))
+        metrics = card.facts(workdir, model, settings)["metrics"]
+        assert list(metrics) == told
     result.unlink()
+    evaluated.unlink()

@@ -61,7 +61,7 @@ def reconstruct(argv):
     x = data.to_float(images)
     found = _in_batches(model, x, {**settings, "keep": keep})
     rule = settings.get("rule", _RULE.get(config.model))
-    _report(x, observe(x), found, keep, rule, task, out)
+    _report(model, x, observe(x), found, keep, rule, task, out)
     return 0
 
 
@@ -137,15 +137,17 @@ def _in_batches(model, x, settings, batch=50):
     return type(parts[0])(*joined)
 
 
-def _report(x, known, found, keep, rule, task, out):
+def _report(model, x, known, found, keep, rule, task, out):
     import numpy as np
 
     from srmcmc_tf import plots
+    from srmcmc_tf.metrics import images
 
     whole = np.mean((found.x - x) ** 2, axis=(1, 2, 3))
     start = np.mean((found.frames[0] - x) ** 2, axis=(1, 2, 3))
     iterations = len(found.mse) - 1
     result = {
+        "identity": images.digest(model),
         "task": task,
         "rule": rule,
         "n": len(x),
