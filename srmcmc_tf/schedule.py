@@ -58,8 +58,8 @@ class AutoSigma:
     same sigma in every run, killed or not.
 
     Args:
-        learning_rate: of Adam. Sigma halves in 1 / learning_rate updates: a
-            network that learns slower is given more time.
+        learning_rate: of Adam. Sigma halves in 1 / (4 learning_rate) updates
+            at the fastest: a network that learns slower is given more time.
         least: sigma is never smaller.
         state: of an earlier one, to go on from.
     """
@@ -71,7 +71,7 @@ class AutoSigma:
 
     def __init__(self, *, learning_rate, least, state=None):
         state = state or {"levels": [self.START, self.START], "worst": 0.0}
-        self.fall = 0.5 ** (self.WINDOW * learning_rate)
+        self.fall = 0.5 ** (4 * self.WINDOW * learning_rate)
         self.least = least
         self.worst = state["worst"]
         # Of the present window and the next, by the parity of its number.

@@ -43,8 +43,8 @@ def follow(sigma, unrests):
     return levels[:: sigma.WINDOW]
 
 
-def test_sigma_falls_in_calm_and_halves_in_one_over_the_learning_rate():
-    levels = follow(AutoSigma(learning_rate=1e-3, least=0.0), [0.0] * 23)
+def test_sigma_falls_in_calm_and_halves_in_a_time_of_the_learning_rate():
+    levels = follow(AutoSigma(learning_rate=2.5e-4, least=0.0), [0.0] * 23)
     assert levels[0] == levels[1] == pytest.approx(AutoSigma.START)
     assert all(b < a for a, b in zip(levels[1:], levels[2:], strict=False))
     assert levels[21] == pytest.approx(AutoSigma.START / 2)
