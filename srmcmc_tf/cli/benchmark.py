@@ -17,6 +17,7 @@ _SECTIONS = {
     "scaling": ("speed", "time against K and the batch: should be linear"),
     "memory": ("memory", "peak of an update against K: should be flat"),
     "cost": ("cost", "an update by the formulas of docs/scaling.md"),
+    "workers": ("workers", "two workers over loopback against one process"),
     "gradient": ("memory", "reconstruction's gradient against a naive tape"),
     "inception": ("metrics", "FID and KID against the plain Inception"),
 }
