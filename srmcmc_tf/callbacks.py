@@ -195,6 +195,7 @@ class Checkpoints(_Callback):
 
     def on_train_begin(self, logs=None):
         self.directory.mkdir(parents=True, exist_ok=True)
+        checkpoints.sweep(self.directory)
         newest = checkpoints.latest(self.directory)
         start = int(self.model.optimizer.iterations.numpy())
         if newest and int(newest.name) > start:
@@ -208,7 +209,9 @@ class Checkpoints(_Callback):
             self._save()
 
     def on_train_end(self, logs=None):
-        self._save()
+        update = int(self.model.optimizer.iterations.numpy())
+        if update not in checkpoints.updates(self.directory):
+            self._save()
 
     def _save(self):
         self.saved.append(self.save(self.directory, self.model))
@@ -233,11 +236,15 @@ class StopOnSignal(keras.callbacks.Callback):
         self._before = {s: signal.signal(s, self._receive) for s in signals}
 
     def on_train_batch_end(self, batch, logs=None):
-        strategy = self.model.distribute_strategy
+        self.agree(self.model.distribute_strategy)
+        if self.received:
+            self.model.stop_training = True
+
+    def agree(self, strategy):
+        """Lets all workers know what one received; all must call it."""
         received = distribute.largest(strategy, self.received or 0)
         if received:
             self.received = signal.Signals(received)
-            self.model.stop_training = True
 
     def on_train_end(self, logs=None):
         for number, handler in self._before.items():

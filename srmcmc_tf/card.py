@@ -10,7 +10,7 @@ import tensorflow as tf
 
 import srmcmc_tf
 from srmcmc_tf import config as configs
-from srmcmc_tf import runs, signatures
+from srmcmc_tf import mending, runs, signatures
 from srmcmc_tf.metrics import images
 
 # As the data sets' authors state it.
@@ -44,15 +44,20 @@ def facts(workdir, model, config):
         A dictionary for JSON.
     """
     settings = dataclasses.asdict(config)
-    settings.pop("data_dir")  # of the machine, not of the model
+    for name in runs.FREE:  # of the machine, not of the model
+        settings.pop(name)
+    update = int(model.optimizer.iterations.numpy())
     return {
         "dataset": config.dataset,
         "data_digest": runs.stored(workdir)[1],
         "licence_of_the_data": LICENCES.get(config.dataset, "not known here"),
         "image": model.energy.input_shape[1:],
         "K": model.K,
-        "update": int(model.optimizer.iterations.numpy()),
+        "update": update,
         "settings": settings,
+        "interventions": [
+            mending.tell(line) for line in mending.past(workdir, update)
+        ],
         "command": _command(config),
         "metrics": _metrics(pathlib.Path(workdir), model),
         "made": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
@@ -93,7 +98,7 @@ def _command(config):
         f" --{name}={getattr(config, name)}"
         for name in configs.FIELDS
         if getattr(config, name) != getattr(default, name)
-        and name not in ("dataset", "data_dir")
+        and name not in ("dataset", *runs.FREE)
     ]
     return f"bin/train --dataset={config.dataset}{''.join(flags)}"
 
@@ -151,7 +156,7 @@ noise, are the generator (Nijkamp et al., NeurIPS 2019, arXiv:1904.09770).
 - {facts["update"]:,} updates of {facts["settings"]["updates"]:,}
 - exported on {facts["made"]} with {versions}
 - settings: {_listed(facts["settings"])}
-
+{_interventions_text(facts["interventions"])}
 ## Metrics
 
 {_metrics_text(facts["metrics"])}
@@ -175,6 +180,10 @@ Images are float32 about [-1, 1] (`images`), pixels from 0 to 255
 - More steps than in training over-saturate. f is known up to a constant only:
   compare it within this model. Samples have the faults of the data.
 """
+
+
+def _interventions_text(lines):
+    return "".join(f"- {line}\n" for line in lines)
 
 
 def _metrics_text(metrics):

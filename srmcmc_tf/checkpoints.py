@@ -71,7 +71,8 @@ def save(directory, model, *, keep=(), notes=None):
         state.write(str(temporary / "state"))
         for file in temporary.iterdir():
             to_disk(file)
-        shutil.rmtree(path, ignore_errors=True)  # of the same update
+        if path.exists():  # of the same update
+            _remove(path)
         os.rename(temporary, path)
         to_disk(directory)
     except (OSError, tf.errors.OpError) as error:
@@ -79,7 +80,7 @@ def save(directory, model, *, keep=(), notes=None):
         raise _not_written(path, error, latest(directory)) from None
     for old in _all(directory)[:-KEEP]:
         if int(old.name) not in keep:
-            shutil.rmtree(old)
+            _remove(old)
     return Saved(path, time.perf_counter() - begin, _megabytes(path))
 
 
@@ -119,7 +120,7 @@ def recover(directory, model):
 
     Returns:
         Its path, or None where there is no checkpoint at all. `UserError`
-        where there are some, but all are damaged.
+        where there are some, but none can be read.
     """
     failure = None
     for path in reversed(_all(pathlib.Path(directory))):
@@ -128,9 +129,12 @@ def recover(directory, model):
             return path
         except UserError as error:
             failure = error
-            print(f"warning: {error}; trying the one before", file=sys.stderr)
+            print(f"warning: {error}", file=sys.stderr)
     if failure:
-        raise failure
+        raise UserError(
+            f"{failure}, and there is none before it that can be read. Without "
+            f"{directory} the run begins anew, and ends in the same bits"
+        )
     return None
 
 
@@ -138,7 +142,13 @@ def discard_after(directory, update):
     """Removes checkpoints later than `update`: they could not be read."""
     for path in _all(pathlib.Path(directory)):
         if int(path.name) > update:
-            shutil.rmtree(path)
+            _remove(path)
+
+
+def sweep(directory):
+    """Removes what a process that was killed left half written or removed."""
+    for path in pathlib.Path(directory).glob(".*-[0-9]*"):
+        shutil.rmtree(path)
 
 
 def items(model):
@@ -163,6 +173,14 @@ def _all(directory):
     return sorted(
         (p for p in found if p.name.isdigit()), key=lambda p: int(p.name)
     )
+
+
+def _remove(path):
+    # Never half there under its name: a kill may come at any moment.
+    hidden = path.with_name(f".old-{path.name}")
+    shutil.rmtree(hidden, ignore_errors=True)
+    os.rename(path, hidden)
+    shutil.rmtree(hidden)
 
 
 def to_disk(path):

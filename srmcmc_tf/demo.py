@@ -10,6 +10,7 @@ import json
 import pathlib
 import sys
 import threading
+import urllib.parse
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from srmcmc_tf.errors import UserError
 PREDICT = "/v1/models/model:predict"
 LARGEST_REQUEST = 2**20  # bytes
 AT_ONCE = 4  # requests that are computed; others are sent away
+MOST_DESCENT = 400  # images times iterations of a reconstruction
 _PAGE = pathlib.Path(__file__).with_suffix(".html")
 
 
@@ -70,7 +72,7 @@ def server(served, host="127.0.0.1", port=0):
     """
     try:
         return waitress.create_server(
-            application(served),
+            application(served, _names(host)),
             host=host,
             port=port,
             ipv6=":" in host,
@@ -86,8 +88,13 @@ def server(served, host="127.0.0.1", port=0):
         ) from None
 
 
-def application(served):
-    """The WSGI application: the page, the card and the signatures."""
+def application(served, names=None):
+    """The WSGI application: the page, the card and the signatures.
+
+    Args:
+        served: `Served`.
+        names: hosts that a request may be addressed to; any by default.
+    """
     slots = threading.BoundedSemaphore(AT_ONCE)
     page, card = _PAGE.read_bytes(), json.dumps(served.card)
 
@@ -111,6 +118,7 @@ def application(served):
     @Request.application
     def answer(request):
         try:
+            _refuse_strangers(request, names)
             route = request.method, request.path
             if route not in routes:
                 raise exceptions.NotFound(f"there is no {' '.join(route)}")
@@ -153,12 +161,29 @@ def predict(signatures, request):
         text = f"output_filter must be a list of some of {', '.join(known)}"
         raise exceptions.BadRequest(text)
     tensors = {key: _tensor(key, specs[key], inputs[key]) for key in specs}
+    _refuse_hours(tensors)
     try:
         outputs = function(**tensors)
     except tf.errors.InvalidArgumentError as error:
         raise exceptions.BadRequest(_one_line(error)) from None
     values = {key: _value(outputs[key].numpy()) for key in wanted}
     return {"outputs": values if len(values) > 1 else values[wanted[0]]}
+
+
+def _names(host):
+    """What this machine calls itself, where a server is for it alone."""
+    own = ("127.0.0.1", "localhost", "::1")
+    return (host, *own) if host in own or host.startswith("127.") else None
+
+
+def _refuse_strangers(request, names):
+    """Sends away what another site's page had a browser ask."""
+    host = urllib.parse.urlsplit(f"//{request.host}").hostname
+    origin = request.headers.get("Origin")
+    if names and host not in names:
+        raise exceptions.Forbidden(f"this is not {host}")
+    if origin and urllib.parse.urlsplit(origin).netloc != request.host:
+        raise exceptions.Forbidden(f"{origin} may not ask this")
 
 
 def _body(request):
@@ -175,6 +200,18 @@ def _body(request):
     if not isinstance(body, dict):
         raise exceptions.BadRequest("the request must be a JSON object")
     return body
+
+
+def _refuse_hours(tensors):
+    """A page for looking has a lower limit than the signature itself."""
+    iterations = tensors.get("iterations")
+    if iterations is None or iterations.shape.rank:
+        return
+    images = max(len(t) for t in tensors.values() if t.shape.rank)
+    if images * int(iterations) > MOST_DESCENT:
+        raise exceptions.BadRequest(
+            f"iterations times images must be {MOST_DESCENT} at the most here"
+        )
 
 
 def _tensor(name, spec, value):

@@ -161,6 +161,10 @@ def reconstruction_error(model, left_out, *, part=None, batch=50):
     }
 
 
+def _digest(moments):
+    return f"{data.digest(moments.mean)} {data.digest(moments.covariance)}"
+
+
 class _Store:
     """`evaluation.json`: the records of one model or set, as they come."""
 
@@ -198,7 +202,7 @@ class _Store:
                 f"{real.name} has images of {real.shape}, {fake.name} of "
                 f"{fake.shape}: both must have one size"
             )
-        whose = real.identity if seen else f"{real.name} {real.moments.n}"
+        whose = real.identity if seen else _digest(real.moments)
         request = f"n={fake.n} {network.name} {network.digest} {whose}"
         names = {c: network.names[c] for c in chosen}
         missing = [c for c in chosen if self.lacks(names[c], request)]

@@ -3,7 +3,6 @@
 import json
 import os
 import pathlib
-import shutil
 
 import keras
 import tensorflow as tf
@@ -17,8 +16,10 @@ class Evaluate(keras.callbacks.Callback):
     """Measures the model every so many updates and keeps the best.
 
     RUN/evaluations.json has the records of each evaluated update, RUN/best
-    the checkpoint of the one with the lowest value. A run that goes on takes
-    up the evaluation that it stopped in, and ends with the same of both.
+    the checkpoint of the one with the lowest value, and of the best before
+    it, should the guard take the run back behind the newer one. A run that
+    goes on takes up the evaluation that it stopped in, and ends with the same
+    of both.
 
     Args:
         workdir: the run directory.
@@ -48,6 +49,10 @@ class Evaluate(keras.callbacks.Callback):
         start = int(self.model.optimizer.iterations.numpy())
         stored = _load(self.workdir / "evaluations.json")
         self.evaluated = {u: r for u, r in stored.items() if u <= start}
+        if len(self.evaluated) < len(stored):
+            _save(self.workdir / "evaluations.json", self.evaluated)
+        checkpoints.sweep(self.workdir / "best")
+        checkpoints.discard_after(self.workdir / "best", start)
         if start and start not in self.evaluated:
             self._evaluate(start)
 
@@ -58,11 +63,9 @@ class Evaluate(keras.callbacks.Callback):
             found = self.measure(self.model, self.stop)
         if found is None:
             return
-        value = found[self.by]["value"]
-        before = [r[self.by]["value"] for r in self.evaluated.values()]
-        best = not before or value < min(before)
+        best = self._beats_best(found)
         if best:  # before it is noted down: a crash between does no harm
-            self._keep()
+            checkpoints.save(self.workdir / "best", self.model)
         self.evaluated[update] = found
         _save(self.workdir / "evaluations.json", self.evaluated)
         self._show(update, found)
@@ -71,11 +74,11 @@ class Evaluate(keras.callbacks.Callback):
         for name, record in found.items():
             tqdm.write(f"  {records.tell(name, record)}")
 
-    def _keep(self):
-        saved = checkpoints.save(self.workdir / "best", self.model)
-        for other in saved.path.parent.iterdir():
-            if other != saved.path:
-                shutil.rmtree(other)
+    def _beats_best(self, found):
+        kept = checkpoints.updates(self.workdir / "best")
+        known = [self.evaluated[u] for u in kept if u in self.evaluated]
+        value = found[self.by]["value"]
+        return all(value < record[self.by]["value"] for record in known)
 
     def _show(self, update, found):
         with summaries.once(self.workdir / "tensorboard", update):

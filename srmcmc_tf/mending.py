@@ -29,6 +29,7 @@ GOOD_AFTER = 200
 # Trouble within so many updates after that of the time before comes again.
 AGAIN = 1_000
 LARGER = 1.4  # sigma that is tried, over the one that failed
+LEAST = 0.01  # what counts as the one that failed where there was none
 
 
 class Way(NamedTuple):
@@ -134,14 +135,14 @@ def way(config, past=(), notes=None):
 
 
 def past(workdir, update):
-    """The interventions that led to a checkpoint; later ones are forgotten.
+    """The interventions that led to a checkpoint.
 
     Args:
         workdir: the run directory.
-        update: that of the checkpoint a run goes on from; 0 for none.
+        update: that of the checkpoint; 0 for the start.
 
     Returns:
-        A list of dictionaries, the lines of interventions.jsonl.
+        A list of dictionaries, lines of interventions.jsonl.
     """
     path = _path(workdir)
     lines = path.read_text().splitlines() if path.exists() else []
@@ -150,9 +151,19 @@ def past(workdir, update):
         (i for i, one in enumerate(there, 1) if one["back_to"] <= update),
         default=0,
     )
-    if count < len(there):  # their checkpoints were lost: come to them again
-        _write(path, there[:count])
     return there[:count]
+
+
+def go_on(workdir, update):
+    """`past` of a run that goes on from a checkpoint.
+
+    Later ones are forgotten: their checkpoints were lost, and the run will
+    come to them again.
+    """
+    there = past(workdir, update)
+    if _path(workdir).exists():
+        _write(_path(workdir), there)
+    return there
 
 
 def intervene(workdir, config, trouble, sigma):
@@ -179,7 +190,7 @@ def intervene(workdir, config, trouble, sigma):
     least = before[-1]["sigma_least"] if before else 0.0
     again = before and trouble.update <= before[-1]["update"] + AGAIN
     if again or config.sigma == "auto":
-        least = sigma * LARGER
+        least = max(sigma, LEAST) * LARGER
     number = len(before) + 1
     line = {
         "number": number,
@@ -217,11 +228,12 @@ def seed(base, number):
 def kept(every, update):
     """The updates whose checkpoints a run at `update` must keep.
 
-    They are the two newest that it may go back to: a multiple of
-    `checkpoint_every`, or of more where these are close together.
+    They are the two newest that it may go back to, multiples of
+    `checkpoint_every` or of more where these are close together, and the one
+    before: it is needed where the one that a run goes back to is damaged.
     """
     newest = update // _stride(every) * _stride(every)
-    return {newest, newest - _stride(every)}
+    return {newest - i * _stride(every) for i in range(3)}
 
 
 def _stride(every):

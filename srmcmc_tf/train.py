@@ -71,8 +71,8 @@ def train(config, workdir):
             try:
                 _go_on(config, workdir, images.observed, strategy, stop)
                 break
-            except guard.Trouble:
-                pass  # it was taken back
+            except guard.Trouble:  # it was taken back
+                stop.agree(strategy)
             except OSError as error:  # only the chief writes
                 raise _not_written(workdir, error) from None
         return stop.received
@@ -172,7 +172,7 @@ def _recover(config, workdir, model):
     else:
         telling.describe(workdir, config)
     notes = checkpoints.notes(newest) if newest else None
-    return {"past": mending.past(workdir, start), "notes": notes}
+    return {"past": mending.go_on(workdir, start), "notes": notes}
 
 
 def _fit(model, config, workdir, images, way, first, stop):

@@ -7,13 +7,14 @@ from srmcmc_tf import checkpoints, distribute, runs, train
 from srmcmc_tf.errors import UserError
 
 
-def load(workdir, best=False):
+def load(workdir, best=False, strategy=None):
     """The compiled model of a run and its config.
 
     Args:
         workdir: a run directory.
         best: takes the checkpoint of the best evaluation while training, not
             the newest.
+        strategy: as of `distribute.local`; by default the run's.
 
     Returns:
         The run's model and its `Config`; `UserError` where there is no run, or
@@ -21,7 +22,7 @@ def load(workdir, best=False):
         weights are the averaged ones where the run kept an average.
     """
     config = runs.require(workdir)
-    with distribute.local(config.strategy).scope():
+    with distribute.local(strategy or config.strategy).scope():
         model = train.build(config)
         directory = pathlib.Path(workdir, "best" if best else "checkpoints")
         found = checkpoints.recover(directory, model)

@@ -98,6 +98,35 @@ def test_a_damaged_one_is_passed_over_for_the_one_before(
     assert checkpoints.latest(tmp_path).name == "000001"
 
 
+def test_a_removal_that_is_cut_off_leaves_no_half_checkpoint(
+    tiny_model, tmp_path, monkeypatch
+):
+    fit(tiny_model)
+    checkpoints.save(tmp_path, tiny_model)
+
+    def killed(path, ignore_errors=False):
+        if not ignore_errors:
+            next(path.iterdir()).unlink()
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints.shutil, "rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            checkpoints.discard_after(tmp_path, 0)
+    assert checkpoints.recover(tmp_path, fresh()) is None
+    checkpoints.sweep(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_where_none_can_be_read_it_is_told_what_to_do(tiny_model, tmp_path):
+    fit(tiny_model)
+    path = checkpoints.save(tmp_path, tiny_model).path
+    (path / "state.index").unlink()
+    with pytest.raises(UserError, match="begins anew") as error:
+        checkpoints.recover(tmp_path, fresh())
+    assert "\n" not in str(error.value)
+
+
 def test_checkpoints_keep_their_names(tiny_model, tmp_path):
     """Those of older versions can be read."""
     fit(tiny_model, 2)

@@ -175,6 +175,31 @@ def test_a_large_request_is_refused(client):
     assert "1,048,576 bytes" in response.json["error"]
 
 
+def test_pages_of_other_sites_may_not_ask(exported):
+    served = demo.load(exported[0] / "export")
+    client = Client(demo.application(served, demo._names("127.0.0.1")))
+    for host, origin, code in (
+        ("127.0.0.1:8000", None, 200),
+        ("localhost:8000", "http://localhost:8000", 200),
+        ("[::1]:8000", None, 200),
+        ("rebound.example:8000", None, 403),
+        ("127.0.0.1:8000", "http://other.example", 403),
+        ("127.0.0.1:8000", "null", 403),
+    ):
+        headers = {"Host": host} | ({"Origin": origin} if origin else {})
+        response = client.post(demo.PREDICT, json=SAMPLE, headers=headers)
+        assert response.status_code == code, (host, origin)
+
+
+def test_a_request_that_would_take_hours_is_refused(client):
+    images = np.zeros([21, 8, 8, 1]).tolist()
+    inputs = {"images": images, "iterations": 20}
+    request = {"signature_name": "reconstruct", "inputs": inputs}
+    response = post(client, request)
+    assert response.status_code == 400
+    assert "must be 400 at the most" in response.json["error"]
+
+
 def test_other_addresses_and_methods_are_not_there(client):
     for response in (client.get("/etc/passwd"), client.get(demo.PREDICT)):
         assert response.status_code == 404 and "error" in response.json

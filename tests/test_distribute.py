@@ -88,6 +88,11 @@ def test_a_mirrored_run_goes_on_in_the_same_bits(devices):
     assert_same_run(whole, resumed)
 
 
+def test_an_export_does_not_name_the_devices_it_was_made_on(devices):
+    graph = (devices / "mirrored" / "export/1/saved_model.pb").read_bytes()
+    assert b"Conv2D" in graph and b"CPU:1" not in graph
+
+
 def went_back(workdir):
     """When a run went back, where to, and with which seed."""
     with open(workdir / "interventions.jsonl") as file:

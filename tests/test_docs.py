@@ -11,6 +11,7 @@ NAMES = [
     "baselines.vae",
     "config",
     "energy",
+    "guard",
     "metrics.fid",
     "metrics.inception_score",
     "metrics.kid",

@@ -17,6 +17,7 @@ from srmcmc_tf import (
     config,
     data,
     evaluate,
+    evaluating,
     rng,
     toys,
     train,
@@ -328,9 +329,7 @@ def test_a_run_is_evaluated_on_its_way_and_the_best_is_kept(evaluated):
     assert list(found) == ["3", "6", "9", "12"]
     name = "digits_classifier_distance"
     best = min(found, key=lambda update: found[update][name]["value"])
-    assert [p.name for p in (evaluated / "best").iterdir()] == [
-        f"{int(best):06d}"
-    ]
+    assert checkpoints.latest(evaluated / "best").name == f"{int(best):06d}"
     events = EventAccumulator(str(evaluated / "tensorboard")).Reload()
     assert [e.step for e in events.Tensors(f"evaluate/{name}")] == [3, 6, 9, 12]
     summary = events.SummaryMetadata(f"evaluate/{name}")
@@ -371,6 +370,35 @@ def test_a_stopped_run_ends_with_the_same_evaluations(evaluated, tmp_path):
                 np.testing.assert_array_equal(
                     one.get_tensor(name), two.get_tensor(name)
                 )
+
+
+def test_the_best_of_a_way_that_was_left_is_forgotten(tmp_path, tiny_model):
+    values = iter([3.0, 2.0, 2.5, 2.8])
+
+    def measure(model, stop):
+        return {"fid": {"value": next(values), "n": 2}}
+
+    def best():
+        return checkpoints.updates(tmp_path / "best")
+
+    tiny_model.optimizer.build(tiny_model.trainable_variables)
+    callback = evaluating.Evaluate(tmp_path, measure, "fid", every=10)
+    callback.set_model(tiny_model)
+    for update, go_on, kept in (
+        (0, True, []),
+        (10, False, [10]),
+        (20, False, [10, 20]),  # the best, and the one before
+        (10, True, [10]),  # the guard took it back
+        (20, False, [10, 20]),
+        (30, False, [10, 20]),
+    ):
+        tiny_model.optimizer.iterations.assign(update)
+        if go_on:
+            callback.on_train_begin()
+        else:
+            callback.on_train_batch_end(0)
+        assert best() == kept
+    assert evaluations(tmp_path)["20"]["fid"]["value"] == 2.5
 
 
 def test_no_weights_stop_a_colour_run_before_it_begins(tmp_path):

@@ -61,19 +61,37 @@ def test_the_npz_gives_2048_features_and_no_logits():
     assert np.abs(features[0] - features[1]).max() > 0.1
 
 
+def flipped(content):
+    """Bytes with one in their middle damaged."""
+    middle = len(content) // 2
+    return (
+        content[:middle] + bytes([content[middle] ^ 1]) + content[middle:][1:]
+    )
+
+
+def test_another_graph_than_the_published_one_is_warned_of(tmp_path, capsys):
+    (tmp_path / "graph.pb").write_bytes(small_graph()[0])
+    inception.load(tmp_path / "graph.pb")
+    assert "not the graph of 2015 as it was" in capsys.readouterr().err
+
+
 def test_a_wrong_file_is_told_in_one_line(tmp_path):
     graph = small_graph()[0]
     other = graph.replace(b"pool_3", b"pool_4")
     arrays = io.BytesIO()
     np.savez(arrays, **{"conv/weight": np.zeros([3, 3, 3, 32])})
+    compressed = io.BytesIO()
+    np.savez_compressed(compressed, **{"conv/weight": np.arange(9999)})
     for content in (
         b"",
         b"no graph",
         other,
         archive(b"text", "notes.txt"),
         archive(graph)[:-50],
+        flipped(archive(graph)),
         arrays.getvalue(),
         arrays.getvalue()[:-9],
+        flipped(compressed.getvalue()),
     ):
         path = tmp_path / "file"
         path.write_bytes(content)
@@ -98,15 +116,28 @@ def test_a_download_is_checked_and_made_once(tmp_path, cache):
     assert inception.load(kept).features == 5
 
 
-def test_a_download_that_breaks_off_leaves_nothing(cache):
-    content = archive(small_graph()[0])
+@pytest.mark.parametrize(
+    "header, message",
+    [
+        ("Content-Length", "broke off after"),
+        ("Transfer-Encoding", "IncompleteRead"),
+    ],
+)
+def test_a_download_that_breaks_off_leaves_nothing(header, message, cache):
+    graph = small_graph()[0]
+    content, md5 = archive(graph), hashlib.md5(graph).hexdigest()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(200)
-            self.send_header("Content-Length", str(2 * len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+            if header == "Content-Length":
+                self.send_header(header, str(2 * len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+            else:
+                self.send_header(header, "chunked")
+                self.end_headers()
+                self.wfile.write(b"ffff\r\n" + content)
 
         def log_message(self, *args):
             pass
@@ -114,8 +145,8 @@ def test_a_download_that_breaks_off_leaves_nothing(cache):
     server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.handle_request).start()
     url = f"http://127.0.0.1:{server.server_port}/x.tgz"
-    with pytest.raises(UserError, match="--inception=PATH") as error:
-        download.archive(url)
+    with pytest.raises(UserError, match=message) as error:
+        download.archive(url, md5)
     server.server_close()
     assert "\n" not in str(error.value) and not list(cache.rglob("*"))
     with pytest.raises(UserError, match="failed .* --inception=PATH"):

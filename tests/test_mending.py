@@ -188,8 +188,8 @@ def test_the_last_good_checkpoint_has_had_calm_after_it(
 
 
 def test_what_a_run_may_go_back_to_is_kept():
-    assert mending.kept(500, 1500) == {1000, 1500}
-    assert mending.kept(50, 550) == {200, 400}
+    assert mending.kept(500, 1500) == {500, 1000, 1500}
+    assert mending.kept(50, 550) == {0, 200, 400}
 
 
 @pytest.mark.parametrize(
@@ -211,6 +211,8 @@ def test_a_checkpoint_tells_how_many_interventions_led_to_it(
     text = [json.dumps({"back_to": update}) for update in gone_back_to]
     path.write_text("\n".join(text))
     assert len(mending.past(tmp_path, update)) == count
+    assert len(lines(tmp_path)) == len(gone_back_to)  # a look changes nothing
+    assert len(mending.go_on(tmp_path, update)) == count
     assert len(lines(tmp_path)) == count
 
 

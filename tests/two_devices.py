@@ -17,6 +17,7 @@ from conftest import TINY, random_images, trouble_at
 
 import srmcmc_tf
 from srmcmc_tf import config, data, distribute, energy, rng, train, trained
+from srmcmc_tf.cli import export
 
 import tensorflow as tf  # isort: skip
 
@@ -84,6 +85,7 @@ def runs(folder):
             train.train(chosen, folder / "resumed")
     model, _ = trained.load(folder / "mirrored")
     assert model.distribute_strategy.num_replicas_in_sync == 2
+    export.export([f"--workdir={folder / 'mirrored'}"])
 
 
 if __name__ == "__main__":

@@ -35,7 +35,9 @@ def export(argv):
     app.import_tensorflow()
     from srmcmc_tf import trained
 
-    model, config = trained.load(given["workdir"], given.get("best"))
+    # On one device: the graph that is served must not name those of this
+    # machine.
+    model, config = trained.load(given["workdir"], given.get("best"), "one")
     if given.get("format") == "npz":
         _weights(model, given)
     else:

@@ -57,6 +57,7 @@ def _write(model, seeds, chain, out):
     import numpy as np
 
     from srmcmc_tf import samples
+    from srmcmc_tf.metrics import images
 
     def draw(some):
         # Always whole batches: a short one would be traced again.
@@ -64,9 +65,8 @@ def _write(model, seeds, chain, out):
         x = model.sample(padded, **chain)[: len(some)]
         return x.numpy(), model.start(some).numpy()
 
-    update = int(model.optimizer.iterations.numpy())
     shape, z_shape = model.image_shape, model.start([0]).shape[1:]
-    request = {**chain, "update": update, "shape": shape}
+    request = {**chain, "weights": images.digest(model), "shape": shape}
     path = out / "samples.npz"
     samples.write(path, draw, seeds, shape, request, z_shape=z_shape)
     with np.load(path) as arrays:

@@ -2,8 +2,12 @@
 
 import os
 import zipfile
+import zlib
 
 import numpy as np
+
+# What NumPy raises for an npz that is damaged, cut off or none at all.
+DAMAGED = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
 def load(path):
@@ -11,7 +15,7 @@ def load(path):
     try:
         with np.load(path) as archive:
             return dict(archive)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+    except DAMAGED:
         return None
 
 

@@ -1,6 +1,8 @@
 """The archive of the 2015 Inception network: fetched once, and checked."""
 
+import gzip
 import hashlib
+import http.client
 import io
 import os
 import tarfile
@@ -10,6 +12,7 @@ from tqdm import tqdm
 
 from srmcmc_tf import data
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.metrics import cache
 
 ARCHIVE = "inception-2015-12-05.tgz"
 GRAPH = "classify_image_graph_def.pb"
@@ -34,8 +37,8 @@ def archive(url=URL, md5=MD5):
     try:
         content = _fetch(url)
         found = hashlib.md5(graph(content, url)).hexdigest()
-    except (OSError, UserError) as error:
-        reason = str(error).strip().splitlines()[0][:100]
+    except (OSError, http.client.HTTPException, UserError) as error:
+        reason = (str(error).strip() or repr(error)).splitlines()[0][:100]
         raise UserError(
             f"FID, KID and IS need the Inception network of 2015, and its "
             f"download from {url} failed ({reason}): try again, or {help}"
@@ -55,9 +58,11 @@ def archive(url=URL, md5=MD5):
 def graph(content, path):
     """The frozen graph's bytes out of those of its archive."""
     try:
+        # All of it, because only then its checksum is looked at.
+        content = gzip.decompress(content)
         with tarfile.open(fileobj=io.BytesIO(content)) as files:
             return files.extractfile(GRAPH).read()
-    except (OSError, EOFError, KeyError, tarfile.TarError) as error:
+    except (*cache.DAMAGED, KeyError, tarfile.TarError) as error:
         raise UserError(
             f"{path} is not a whole archive with {GRAPH} in it: {error}"
         ) from None

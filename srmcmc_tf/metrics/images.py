@@ -13,6 +13,7 @@ from PIL import Image
 from srmcmc_tf import config as configs
 from srmcmc_tf import data, plots, sources
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.metrics import cache
 
 # Chains at once, always as many: fewer would be traced again.
 _CHAINS = 64
@@ -169,7 +170,7 @@ def _of_npz(path, split):
                 raise ValueError(f"arrays {', '.join(names)}, but none `x`")
             with archive.open(name) as file:
                 return _stream(file)
-    except (OSError, ValueError, IndexError, zipfile.BadZipFile) as error:
+    except (*cache.DAMAGED, IndexError) as error:
         raise UserError(
             f"--{split}={path} is not an npz of images: {error}"
         ) from None

@@ -4,8 +4,10 @@ Other Inceptions, that of Keras among them, give other values. Images go in as
 uint8 and are resized to 299 as TensorFlow 1 did, without half-pixel centres.
 """
 
+import hashlib
 import io
 import pathlib
+import sys
 import zipfile
 
 import numpy as np
@@ -14,7 +16,7 @@ from google.protobuf import message
 
 from srmcmc_tf import distribute
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.metrics import download
+from srmcmc_tf.metrics import cache, download
 from srmcmc_tf.metrics.network import Network, Seen, digest
 
 _NAMES = {"fid": "fid", "kid": "kid", "is": "is"}
@@ -49,7 +51,7 @@ def _of_arrays(content, path):
         with np.load(io.BytesIO(content)) as archive:
             arrays = dict(archive)
         layers = _fold(arrays)
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except (*cache.DAMAGED, KeyError) as error:
         raise _wrong(path, error) from None
 
     def convolve(x, name, stride=1, padding="SAME"):
@@ -89,6 +91,12 @@ def _of_graph(content, path):
         logits = [tf.matmul(features, weights) for weights in tensors[1:]]
         return Seen(features, logits[0] if logits else None)
 
+    if hashlib.md5(content).hexdigest() != download.MD5:
+        print(
+            f"warning: {path} is not the graph of 2015 as it was published: "
+            "its values are not those of the literature",
+            file=sys.stderr,
+        )
     return _network(see, path, digest({"graph": np.frombuffer(content, "u1")}))
 
 

@@ -67,6 +67,8 @@ def of_statistics(path, split, network):
         if not {"mu.npy", "sigma.npy"} <= set(archive.namelist()):
             return None
     arrays = cache.load(path)
+    if arrays is None or not all(np.isfinite(a).all() for a in arrays.values()):
+        raise UserError(f"--{split}={path} is damaged, or not all finite")
     d = network.features
     if arrays["mu"].shape != (d,) or arrays["sigma"].shape != (d, d):
         raise UserError(
