@@ -17,7 +17,9 @@ METRICS = ("fid", "kid", "is", "mse")
 _GREY = ("digits", "mnist", "fashion_mnist")
 
 
-def of_run(model, config, *, out, n=40_000, chosen=METRICS, path=""):
+def of_run(
+    model, config, *, out, n=40_000, chosen=METRICS, path="", n_mse=None
+):
     """Measures the samples of a run's model against its observed examples.
 
     Args:
@@ -29,11 +31,13 @@ def of_run(model, config, *, out, n=40_000, chosen=METRICS, path=""):
         n: samples, those of the seeds 0 to n - 1.
         chosen: some of `METRICS`.
         path: of Inception's weights; by default as the run's config says.
+        n_mse: left-out examples for "mse"; all of them by default.
 
     Returns:
         A record for each metric, by name: see `records.measure`.
     """
     images = data.load(config)
+    left_out = images.left_out[:n_mse]
     seeing = [name for name in chosen if name != "mse"]
     fake = image_sets.of_model(model, n, images.observed.shape[1:])
     store = _Store(out, fake.identity)
@@ -44,10 +48,10 @@ def of_run(model, config, *, out, n=40_000, chosen=METRICS, path=""):
         network = network_for(real.shape, path, config)
         names += store.measure(fake, network, real, seeing)
     if "mse" in chosen:
-        request = data.digest(images.left_out)
+        request = data.digest(left_out)
         if store.lacks("mse", request):
             part = store.path.with_name("evaluation-mse.part")
-            error = reconstruction_error(model, images.left_out, part=part)
+            error = reconstruction_error(model, left_out, part=part)
             store.add({"mse": error}, request)
             part.unlink(missing_ok=True)
         names.append("mse")

@@ -49,6 +49,8 @@ def reproduce(argv):
     if given.get("dry_run"):
         print(cost.describe(plan, chosen, scale))
         return 0
+    parts = [part for name in chosen for part in plan[name]]
+    _check(parts, given.get("inception", ""))
     work = _Work(argv, scale, given)
     for name in chosen:
         for i, part in enumerate(plan[name]):
@@ -81,6 +83,22 @@ def _directory(text):
     return path
 
 
+def _check(parts, inception):
+    """Finds out what is missing before anything is trained."""
+    from srmcmc_tf import evaluate, sources
+
+    tables = [p for p in parts if isinstance(p, experiments.Table)]
+    configs = [run.config for table in tables for run in table.runs]
+    for config in configs:
+        if config.channels == 3:
+            evaluate.network_for((config.image_size,) * 2 + (3,), inception)
+            break
+    configs += [p.config for p in parts if isinstance(p, experiments.Figure)]
+    found = {c.dataset: c for c in configs if not c.toy}
+    for config in found.values():
+        sources.find(config)
+
+
 class _Work:
     """What the parts of one command share."""
 
@@ -108,7 +126,7 @@ class _Work:
             "command": self.command,
             "scale": self.scale,
             "seconds": time.perf_counter() - begin,
-            "machine": f"{os.cpu_count()} cores of {platform.machine()}",
+            "machine": f"{os.cpu_count()} cores of {_processor()}",
         }
         report.write(self.report, name, result)
         print(report.write_index(self.report))
@@ -116,29 +134,24 @@ class _Work:
     def _table(self, name, table):
         from srmcmc_tf.reproduce import report, sweep
 
-        config = table.runs[0].config
-        rows = []
-        notes = [
-            f"{config.updates:,} updates of batch {config.batch_size}, "
-            f"learning rate {config.learning_rate:g}, seed {config.seed}"
-        ]
+        rows, notes = [], _settings(table.runs)
         for run in table.runs:
-            ours, remarks = self._values(run)
+            ours, errors, remarks = self._values(run)
             rows.append(
                 {
                     "label": run.label,
-                    "value": getattr(run.config, table.varied),
                     "ours": ours,
+                    "errors": errors,
                     "paper": run.paper,
                 }
             )
             notes += [remark for remark in remarks if remark not in notes]
-        sweep.describe(self.runs, table, rows)
+        sweep.describe(self.runs, report.METRICS)
         notes += report.agreement(rows)
-        return {"varied": table.varied, "rows": rows, "notes": notes}
+        return {"rows": rows, "notes": notes}
 
     def _values(self, run):
-        """Our numbers for a run of a table, by metric, and remarks on them."""
+        """Our numbers for a run, their errors by metric, remarks on them."""
         from srmcmc_tf import evaluate, mending, trained
         from srmcmc_tf.reproduce import sweep
 
@@ -146,7 +159,7 @@ class _Work:
             workdir = self._trained(run.config)
         except NonFiniteError as error:
             diverged = dict.fromkeys(run.paper, "diverged")
-            return diverged, [f"{run.label}: {error}"]
+            return diverged, {}, [f"{run.label}: {error}"]
         model, config = trained.load(workdir)
         records = evaluate.of_run(
             model,
@@ -155,6 +168,7 @@ class _Work:
             n=experiments.N[self.scale],
             chosen=[m for m in evaluate.METRICS if m in (*run.paper, "kid")],
             path=self.inception,
+            n_mse=experiments.N_MSE[self.scale],
         )
         found = {name: record["value"] for name, record in records.items()}
         if "f_prime_norm" in run.paper:
@@ -163,21 +177,30 @@ class _Work:
         remarks = [r for item in records.items() for r in _remarks(*item)]
         for line in mending.past(workdir, config.updates):
             remarks.append(f"{run.label}: {mending.tell(line)}")
-        return found, remarks
+        errors = {
+            name: record.get("standard_error")
+            for name, record in records.items()
+        }
+        return found, errors, remarks
 
     def _figure(self, name, figure):
-        workdir = self._trained(figure.config)
+        from srmcmc_tf import mending
+
+        config = figure.config
+        workdir = self._trained(config)
+        notes = [_setting(config)]
+        notes += map(mending.tell, mending.past(workdir, config.updates))
         out = self.report / name
         if figure.verb is None:
             out.mkdir(exist_ok=True)
             newest = max((workdir / "samples").glob("*.png"))
             shutil.copy(newest, out / "picture.png")
-            return {"pictures": [f"{name}/picture.png"], "notes": []}
+            return {"pictures": [f"{name}/picture.png"], "notes": notes}
         verb = importlib.import_module(f"srmcmc_tf.cli.{figure.verb}")
         flags = [f"--workdir={workdir}", f"--out={out}", *figure.arguments]
         getattr(verb, figure.verb)(flags)
         pictures = [f"{name}/{picture}" for picture in figure.pictures]
-        return {"pictures": pictures, "notes": []}
+        return {"pictures": pictures, "notes": notes}
 
     def _theory(self, name, part):
         from srmcmc_tf.reproduce import exponential
@@ -199,11 +222,44 @@ class _Work:
         return workdir
 
 
+def _settings(runs):
+    """The settings of runs in words, a line for those that share them."""
+    labels = {}
+    for run in runs:
+        labels.setdefault(_setting(run.config), []).append(run.label)
+    if len(labels) == 1:
+        return list(labels)
+    return [f"{', '.join(who)}: {what}" for what, who in labels.items()]
+
+
+def _setting(config):
+    if config.toy:
+        return f"{config.updates:,} updates, seed {config.seed}"
+    return (
+        f"{config.image_size}x{config.image_size}, n_f={config.n_f}, "
+        f"{config.n_examples:,} examples, {config.updates:,} updates of batch "
+        f"{config.batch_size}, learning rate {config.learning_rate:g}, "
+        f"seed {config.seed}"
+    )
+
+
+def _processor():
+    """The name of the processor, where the system tells it."""
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(": ")[2] for line in lines if "model name" in line]
+    return f"{names[0] if names else 'unknown'} ({platform.machine()})"
+
+
 def _remarks(name, record):
     """What belongs to a value: n, the reference, a warning."""
     if record["value"] is None:
         return [f"{name}: {record['reason']}"]
     n = f"{name}: n={record['n']:,}"
+    if "splits" in record:
+        n += f" in {record['splits']} splits"
     if "reference" in record:
         real = record["reference"]
         n += f" against {real['name']}, {real['split']}, n={real['n']:,}"

@@ -19,7 +19,8 @@ def describe(plan, names, scale):
             for config, measured in _runs(part):
                 run = experiments.directory(config)
                 n = experiments.N[scale] if measured else 0
-                gflop = _gflop(config, n)
+                n_mse = experiments.N_MSE[scale] if "mse" in measured else 0
+                gflop = _gflop(config, n, n_mse)
                 cost = (gflop / _CORES + n / _INCEPTION) / 3600
                 again = run in seen
                 seen.add(run)
@@ -39,16 +40,16 @@ def describe(plan, names, scale):
 
 
 def _runs(part):
-    """Pairs of a config and whether Inception sees its samples."""
+    """Pairs of a config and the names of what is measured of it."""
     if isinstance(part, experiments.Table):
-        return [(run.config, True) for run in part.runs]
+        return [(run.config, run.paper) for run in part.runs]
     if isinstance(part, experiments.Figure):
-        return [(part.config, False)]
+        return [(part.config, ())]
     return []
 
 
-def _gflop(config, n):
-    """Of a run and n samples: K steps of f and f', and updates' gradients."""
+def _gflop(config, n, n_mse):
+    """Of a run, n samples and n_mse reconstructions: K steps of f and f'."""
     from srmcmc_tf import energy
 
     if config.dataset.startswith("toy"):
@@ -57,4 +58,6 @@ def _gflop(config, n):
     # A baseline's update is a few evaluations of networks of this size.
     steps = 2 * config.K if config.model == "ebm" else 6
     images = config.updates * config.batch_size
-    return (images * (steps + 6) + n * steps) * one / 1e9
+    # The gradient through a chain costs three times the chain (measured).
+    descents = n_mse * 201 * 3 * steps
+    return (images * (steps + 6) + n * steps + descents) * one / 1e9

@@ -22,6 +22,7 @@ _HEADS = {
     "kid": ("KID", 4),
     "digits_classifier_distance": ("digit classifier distance", 3),
 }
+METRICS = tuple(_HEADS)
 
 
 def write(directory, name, result):
@@ -32,15 +33,19 @@ def write(directory, name, result):
         name: of the experiment, as `table2`.
         result: a dictionary of `title`, `command`, `scale`, `seconds`,
             `machine` and `notes` (lines of text); for a figure `pictures`,
-            paths in the directory; for a table `varied` and `rows`: each of
-            `label`, `value` (of what is varied), `ours` and `paper`, both
-            dictionaries of numbers, or words, by metric.
+            paths in the directory; for a table `rows`: each of `label`,
+            `ours` and `paper`, both dictionaries of numbers, or words, by
+            metric, and `errors` of ours. The seconds of earlier calls, whose
+            work it goes on with, are added.
     """
     directory = pathlib.Path(directory)
+    path = directory / f"{name}.json"
+    if path.exists():
+        before = json.loads(path.read_text())["seconds"]
+        result = {**result, "seconds": before + result["seconds"]}
     if "rows" in result:
         _write_table(directory, name, result)
         result = {**result, "pictures": [f"{name}.png"]}
-    path = directory / f"{name}.json"
     temporary = path.with_suffix(".tmp")
     temporary.write_text(json.dumps(result, indent=2) + "\n")
     temporary.replace(path)
@@ -149,17 +154,21 @@ def _cells(rows):
     for row in rows:
         line = [row["label"]]
         for metric in metrics:
-            line.append(_number(row["ours"].get(metric), metric))
+            error = row.get("errors", {}).get(metric)
+            line.append(_number(row["ours"].get(metric), metric, error))
             if any(metric in other["paper"] for other in rows):
                 line.append(_number(row["paper"].get(metric), metric))
         cells.append(line)
     return header, cells
 
 
-def _number(value, metric):
+def _number(value, metric, error=None):
     if value is None:
         return "–"
-    return value if isinstance(value, str) else f"{value:.{_HEADS[metric][1]}f}"
+    if isinstance(value, str):
+        return value
+    digits = _HEADS[metric][1]
+    return f"{value:.{digits}f}" + (f" ± {error:.{digits}f}" if error else "")
 
 
 def _notes(result):
@@ -180,22 +189,24 @@ def _html_table(header, cells):
 
 
 def _plot(path, result):
-    """A panel a metric: the paper's values and ours, over what is varied."""
+    """A panel a metric: the paper's values and ours, side by side."""
     rows = result["rows"]
     metrics = [m for m in _HEADS if any(m in row["ours"] for row in rows)]
     figure = Figure(figsize=(4.2 * max(len(metrics), 1), 3.6))
     for i, metric in enumerate(metrics):
         axes = figure.add_subplot(1, len(metrics), i + 1)
-        for side, style in (("paper", "o--"), ("ours", "s-")):
+        for side, at in (("paper", -0.2), ("ours", 0.2)):
             points = [
-                (row["value"], row[side][metric])
-                for row in rows
+                (x + at, row[side][metric])
+                for x, row in enumerate(rows)
                 if isinstance(row[side].get(metric), float)
             ]
             if points:
-                axes.plot(*zip(*points, strict=True), style, label=side)
-        axes.set(title=_HEADS[metric][0], xlabel=result["varied"])
-        axes.tick_params(axis="x", labelrotation=30)
-        axes.legend()
+                axes.bar(*zip(*points, strict=True), 0.4, label=side)
+        axes.set_title(_HEADS[metric][0])
+        labels = [row["label"] for row in rows]
+        axes.set_xticks(range(len(rows)), labels, rotation=45, ha="right")
+        if axes.patches:
+            axes.legend()
     figure.tight_layout()
     figure.savefig(path, dpi=100)

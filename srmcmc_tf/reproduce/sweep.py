@@ -16,22 +16,21 @@ def log(workdir, update, values):
                 tf.summary.scalar(f"evaluate/{name}", value)
 
 
-def describe(runs, table, rows):
+def describe(runs, metrics):
     """Tells which settings and values are the columns of the tab.
+
+    TensorBoard keeps to what it is told first: so these are always all.
 
     Args:
         runs: the directory of all runs, TensorBoard's --logdir.
-        table: an `experiments.Table`.
-        rows: of the table, as `report.write` takes them.
+        metrics: the names of all values.
     """
-    names = {name for row in rows for name in row["ours"]}
-    settings = dict.fromkeys(["dataset", "model", "K", "sigma", "n_f"])
-    settings[table.varied] = None
+    settings = ("dataset", "model", "K", "sigma", "n_f")
     with summaries.once(pathlib.Path(runs), 0):
         hparams.hparams_config(
             hparams=[hparams.HParam(name) for name in settings],
             metrics=[
                 hparams.Metric(f"evaluate/{name}", display_name=name)
-                for name in sorted(names)
+                for name in metrics
             ],
         )
