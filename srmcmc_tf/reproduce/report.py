@@ -195,18 +195,20 @@ def _plot(path, result):
     figure = Figure(figsize=(4.2 * max(len(metrics), 1), 3.6))
     for i, metric in enumerate(metrics):
         axes = figure.add_subplot(1, len(metrics), i + 1)
-        for side, at in (("paper", -0.2), ("ours", 0.2)):
+        for side, at, color in (("paper", -0.2, "C0"), ("ours", 0.2, "C1")):
             points = [
                 (x + at, row[side][metric])
                 for x, row in enumerate(rows)
                 if isinstance(row[side].get(metric), float)
             ]
             if points:
-                axes.bar(*zip(*points, strict=True), 0.4, label=side)
+                x, height = zip(*points, strict=True)
+                axes.bar(x, height, 0.4, label=side, color=color)
         axes.set_title(_HEADS[metric][0])
         labels = [row["label"] for row in rows]
         axes.set_xticks(range(len(rows)), labels, rotation=45, ha="right")
+        axes.set_ylim(top=1.25 * axes.get_ylim()[1])  # room for the legend
         if axes.patches:
-            axes.legend()
+            axes.legend(loc="upper right", ncols=2)
     figure.tight_layout()
     figure.savefig(path, dpi=100)
