@@ -6,20 +6,13 @@ import time
 import pytest
 
 from srmcmc_tf import cluster
+from srmcmc_tf.benchmarks.workers import free_addresses
 from srmcmc_tf.errors import UserError
 
 
 def config(index=0, kind="worker", **jobs):
     jobs = jobs or {"worker": ["a:2222", "b:2222"]}
     return json.dumps({"cluster": jobs, "task": {"type": kind, "index": index}})
-
-
-def free_addresses(n):
-    sockets = [socket.create_server(("localhost", 0)) for _ in range(n)]
-    addresses = [f"localhost:{s.getsockname()[1]}" for s in sockets]
-    for s in sockets:
-        s.close()
-    return tuple(addresses)
 
 
 def team(addresses, index=0):

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from conftest import ROOT, finish, flags
-from test_cluster import free_addresses
 from test_train import assert_same_run, rows, wait_for
 
 from srmcmc_tf import cluster, distribute, rng
+from srmcmc_tf.benchmarks.workers import free_addresses
 from srmcmc_tf.errors import UserError
 
 TESTS = pathlib.Path(__file__).parent

@@ -32,9 +32,18 @@ def workers(few=10, many=60):
     )
 
 
+def free_addresses(n):
+    """Of n ports that nobody uses; all are held until the last is known."""
+    sockets = [socket.create_server(("localhost", 0)) for _ in range(n)]
+    addresses = [f"localhost:{s.getsockname()[1]}" for s in sockets]
+    for each in sockets:
+        each.close()
+    return tuple(addresses)
+
+
 def _pair(workdir, updates):
     """Trains with two workers; bytes that went over loopback meanwhile."""
-    jobs = {"worker": _addresses(2)}
+    jobs = {"worker": free_addresses(2)}
     tasks = [{"type": "worker", "index": i} for i in range(2)]
     configs = [json.dumps({"cluster": jobs, "task": task}) for task in tasks]
     before = _loopback()
@@ -55,15 +64,6 @@ def _run(environments, workdir, updates):
     ]
     if any([process.wait() for process in processes]):
         raise RuntimeError("a worker failed; its error stands above")
-
-
-def _addresses(n):
-    """Free ones; all are held until the last is known."""
-    sockets = [socket.create_server(("localhost", 0)) for _ in range(n)]
-    addresses = [f"localhost:{s.getsockname()[1]}" for s in sockets]
-    for each in sockets:
-        each.close()
-    return addresses
 
 
 def _loopback():
