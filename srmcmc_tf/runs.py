@@ -148,7 +148,8 @@ def _check_same(workdir, config, values):
     if other:
         raise UserError(
             f"{workdir} holds a run with other settings: {', '.join(other)}. "
-            "Only --updates may grow; choose another --workdir"
+            "Only --updates may grow, and --data_dir, --inception and "
+            "--strategy change; choose another --workdir"
         )
 
 

@@ -66,7 +66,10 @@ def find(config):
         pathlib.Path(config.data_dir).expanduser() if config.data_dir else None
     )
     if path and not path.is_dir():
-        raise UserError(f"--data_dir={config.data_dir}: no such directory")
+        raise UserError(
+            f"--data_dir={config.data_dir}: no such directory; where they were "
+            "moved, `bin/train --workdir=RUN --data_dir=PATH` tells a run"
+        )
     if name == "folder":
         if not path:
             raise UserError("--dataset=folder needs --data_dir=FOLDER")

@@ -70,7 +70,8 @@ def report(workdir, config, update, done, seconds, saved):
         rate = f"{done / seconds:.2f} a second"
         print(f"{done:,} updates in {seconds:,.0f} s, {rate}")
     print(f"update {update:,} of {config.updates:,}")
-    print(f"  pictures    {pictures[-1] if pictures else workdir / 'samples'}")
+    if pictures:
+        print(f"  pictures    {pictures[-1]}")
     print(f"  checkpoint  {newest}{cost}")
     best = checkpoints.latest(workdir / "best")
     if best:

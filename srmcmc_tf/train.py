@@ -213,7 +213,8 @@ def _fit(model, config, workdir, images, way, first, stop):
         workdir, config, update, update - start, seconds, saves.saved
     )
     if config.sigma == "auto" and start < update:
-        print(f"  sigma       {way.guard.shown['sigma']:.4f}, found by itself")
+        begun = schedule.AutoSigma.START
+        print(f"  sigma       {way.guard.shown['sigma']:.4f}, from {begun} on")
 
 
 def _run(model, config, images, way, calls):

@@ -292,7 +292,7 @@ def test_mistakes_are_told_in_one_line(graph, workdir, tmp_path):
         ([run, f"--real={a}", f"--fake={a}"], "needs --workdir=RUN, or"),
         ([f"--workdir={tmp_path}"], "is no run"),
         ([run, "--metrics=fdi"], "must be one of fid, kid, is, mse"),
-        ([run, "--n=1"], "--n=1: must be whole numbers from 2"),
+        ([run, "--n=1"], "--n=1: must be a whole number, 2 to"),
         ([f"--real={a}", f"--fake={a}", "--metrics=mse"], "needs --workdir"),
         ([f"--real={b}", f"--fake={a}", *weights], "both must have one size"),
         ([f"--real={a}", f"--fake={one}", *weights], "1 image of one: too few"),

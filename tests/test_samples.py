@@ -9,7 +9,7 @@ from conftest import call, flags, random_images, write_images
 from PIL import Image
 
 from srmcmc_tf import energy, samples, trained
-from srmcmc_tf.cli.flags import integers
+from srmcmc_tf.cli.flags import integer, integers
 from srmcmc_tf.errors import UserError
 
 
@@ -32,6 +32,13 @@ def workdir(tmp_path_factory):
 )
 def test_lists_of_numbers(text, numbers):
     assert integers("K")(text) == numbers
+
+
+def test_one_number_is_not_a_list():
+    assert integer("n", 1, 9)("7") == 7
+    for text in ("0", "10", "1-3", "two", ""):
+        with pytest.raises(UserError, match="a whole number, 1 to 9"):
+            integer("n", 1, 9)(text)
 
 
 @pytest.mark.parametrize("text", ["", "a", "3-", "...,5", "0,...", "-4", "9-2"])

@@ -22,7 +22,7 @@ def demo(argv):
         text = "Serves a page that samples, interpolates and reconstructs."
         print("\n".join([text, "", *(flags.line(*row) for row in _HELP)]))
         return 0
-    parsers = {"export": str, "port": flags.integers("port", 0, 65535)}
+    parsers = {"export": str, "port": flags.integer("port", 0, 65535)}
     given = flags.parse("demo", argv, {**parsers, "host": str})
     if "export" not in given:
         raise UserError("--export=DIR is needed: what bin/export wrote")
@@ -33,7 +33,7 @@ def demo(argv):
         raise UserError(f"{error}: pip install 'srmcmc_tf[serve]'") from None
 
     logging.getLogger("waitress").setLevel(logging.ERROR)
-    host, port = given.get("host", "127.0.0.1"), given.get("port", [8000])[0]
+    host, port = given.get("host", "127.0.0.1"), given.get("port", 8000)
     server = demo.server(demo.load(given["export"]), host, port)
     print(
         f"http://{host}:{server.effective_port}/ (Ctrl-C ends it)", flush=True

@@ -60,7 +60,7 @@ def evaluate(argv):
 
 def _parse(argv):
     parsers = {row[0]: str for row in _HELP}
-    parsers["n"] = lambda text: flags.integers("n", 2, 10**9)(text)[0]
+    parsers["n"] = flags.integer("n", 2, 10**9)
     parsers["metrics"] = _metrics
     parsers["best"] = bool
     given = flags.parse("evaluate", argv, parsers)

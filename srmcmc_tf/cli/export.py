@@ -32,6 +32,7 @@ def export(argv):
     model = runs.require(given["workdir"]).model
     if model != "ebm":
         raise UserError(f"{given['workdir']} is a {model}: no energy to export")
+    flags.need_images(given, "bin/export")
     app.import_tensorflow()
     from srmcmc_tf import trained
 

@@ -116,6 +116,22 @@ def integers(name, low=0, high=2**31 - 1):
     return parse
 
 
+def integer(name, low, high):
+    """A parser of one whole number."""
+
+    def parse(text):
+        try:
+            if low <= int(text) <= high:
+                return int(text)
+        except ValueError:
+            pass
+        raise UserError(
+            f"--{name}={text}: must be a whole number, {low:,} to {high:,}"
+        )
+
+    return parse
+
+
 def choice(name, choices, text):
     """A parser of one word out of several."""
     if text not in choices:

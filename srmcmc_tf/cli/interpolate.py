@@ -15,14 +15,14 @@ def main():
 def interpolate(argv):
     text = "Interpolates between the starts of two samples, without noise."
     parsers = {
-        "pairs": flags.integers("pairs", 1, 1000),
-        "columns": flags.integers("columns", 2, 1000),
+        "pairs": flags.integer("pairs", 1, 1000),
+        "columns": flags.integer("columns", 2, 1000),
     }
     given = flags.of_run("interpolate", argv, text, _HELP, parsers)
     if given is None:
         return 0
     flags.need_images(given, "bin/interpolate")
-    pairs, columns = given.get("pairs", [8])[0], given.get("columns", [9])[0]
+    pairs, columns = given.get("pairs", 8), given.get("columns", 9)
     app.import_tensorflow()
     import numpy as np
 

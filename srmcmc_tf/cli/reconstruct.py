@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 import pathlib
 
 from srmcmc_tf.cli import app, flags
@@ -32,9 +33,9 @@ def main():
 def reconstruct(argv):
     text = "Reconstructs images by descent on z through the chain."
     parsers = {
-        "n": flags.integers("n", 1, 10**6),
-        "iterations": flags.integers("iterations", 1, 10**6),
-        "factor": flags.integers("factor", 2, 64),
+        "n": flags.integer("n", 1, 10**6),
+        "iterations": flags.integer("iterations", 1, 10**6),
+        "factor": flags.integer("factor", 2, 64),
         "task": functools.partial(flags.choice, "task", TASKS),
         "rule": functools.partial(flags.choice, "rule", RULES),
     }
@@ -42,9 +43,14 @@ def reconstruct(argv):
     if given is None:
         return 0
     flags.need_images(given, "bin/reconstruct")
-    n = given.get("n", [1000])[0]
-    iterations = given.get("iterations", [200])[0]
+    n = given.get("n", 1000)
+    iterations = given.get("iterations", 200)
     task = given.get("task", "whole")
+    for name, needed in (("mask", "inpaint"), ("factor", "upscale")):
+        if name in given and task != needed:
+            raise UserError(f"--{name}: only for --task={needed}")
+    if "images" in given and not os.path.isdir(given["images"]):
+        raise UserError(f"--images={given['images']}: no such directory")
     app.import_tensorflow()
     from srmcmc_tf import data, trained
 
@@ -85,7 +91,7 @@ def _observe(task, given, size):
     if task == "whole":
         return tf.identity
     if task == "upscale":
-        factor = given.get("factor", [4])[0]
+        factor = given.get("factor", 4)
         if size % factor:
             raise UserError(f"--factor={factor}: must divide {size}")
         return functools.partial(_coarse, factor=factor)
@@ -116,7 +122,9 @@ def _mask(name, size):
         try:
             mask = data.square(pathlib.Path(name), (size, size, 1))
         except OSError as error:
-            raise UserError(f"--mask={name}: {error}") from None
+            raise UserError(
+                f"--mask={name}: must be center, left or a picture ({error})"
+            ) from None
         mask = (mask > 127).astype(np.float32)
     return mask
 

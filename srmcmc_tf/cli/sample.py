@@ -42,6 +42,8 @@ def sample(argv):
         noise = 0.0 if given.get("deterministic") else model.noise
         steps = given.get("K", [model.K])
         if len(steps) > 1:
+            for name in {"trace", "singles"} & given.keys():
+                raise UserError(f"--{name}: only for a single --K")
             _table(model, seeds, steps, noise, out)
             return 0
         chain = {"K": steps[0], "noise": noise}
@@ -129,4 +131,4 @@ def _table(model, seeds, steps, noise, out):
     print("| K | pixels beyond the range |\n|---|---|")
     for K, share in zip(steps, outside, strict=True):
         print(f"| {K} | {share:.2%} |")
-    print(out / "K.png")
+    print(f"{out / 'K.png'}, {len(rows)} of {len(seeds)} seeds")

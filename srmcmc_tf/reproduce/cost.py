@@ -25,18 +25,25 @@ def describe(plan, names, scale):
                 again = run in seen
                 seen.add(run)
                 hours += 0.0 if again else cost
+                if config.toy:
+                    lines.append(f"    {run}: points, about a minute")
+                    continue
                 lines.append(
                     f"    {run}: {config.updates:,} updates of "
                     f"{config.image_size}x{config.image_size}, "
                     f"{gflop / 1e6:,.3g} PFLOP"
-                    + (" (shared)" if again else f", {cost:,.2g} h")
+                    + (" (shared)" if again else f", {_hours(cost)} h")
                 )
     paper = hours * _CORES / _PAPER
     lines.append(
-        f"about {hours:,.3g} hours on 2 cores ({_CORES} GFLOP/s), "
-        f"{paper:,.3g} at the rate of the paper's four GPUs"
+        f"about {_hours(hours)} hours on 2 cores ({_CORES} GFLOP/s), "
+        f"{_hours(paper)} at the rate of the paper's four GPUs"
     )
     return "\n".join(lines)
+
+
+def _hours(hours):
+    return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"
 
 
 def _runs(part):
