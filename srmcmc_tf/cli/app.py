@@ -13,6 +13,9 @@ from srmcmc_tf.errors import UserError
 def run(verb, main):
     """Ends the process with `main()`'s exit code; errors become one line."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    if not sys.stderr.isatty():  # tqdm's: a line now and then, no flood
+        os.environ.setdefault("TQDM_MININTERVAL", "10")
+        os.environ.setdefault("TQDM_ASCII", " #")
     for chatty in ("absl", "matplotlib", "tensorflow", "urllib3"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
     try:

@@ -134,7 +134,8 @@ def _in_batches(model, x, settings, batch=50):
     from tqdm import tqdm
 
     parts = []
-    for i in tqdm(range(0, len(x), batch), unit=" batches", delay=2):
+    starts = range(0, len(x), batch)
+    for i in tqdm(starts, unit=" batches", delay=2, disable=len(starts) == 1):
         some = x[i : i + batch]
         seeds = range(i, i + len(some))
         parts.append(model.reconstruct(some, seeds=seeds, **settings))
