@@ -227,7 +227,8 @@ class StopOnSignal(keras.callbacks.Callback):
 
     def __init__(self):
         super().__init__()
-        self.received = None
+        self.caught = None  # by this process, at any moment
+        self.received = None  # by one of all, as they agreed after an update
 
     def on_train_begin(self, logs=None):
         signals = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -242,7 +243,7 @@ class StopOnSignal(keras.callbacks.Callback):
 
     def agree(self, strategy):
         """Lets all workers know what one received; all must call it."""
-        received = distribute.largest(strategy, self.received or 0)
+        received = distribute.largest(strategy, self.caught or 0)
         if received:
             self.received = signal.Signals(received)
 
@@ -251,11 +252,9 @@ class StopOnSignal(keras.callbacks.Callback):
             signal.signal(number, handler)
 
     def _receive(self, number, frame):
-        self.received = signal.Signals(number)
+        self.caught = signal.Signals(number)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        tqdm.write(
-            f"{self.received.name}: saving after this update", sys.stderr
-        )
+        tqdm.write(f"{self.caught.name}: saving after this update", sys.stderr)
 
 
 class Progress(_Callback):

@@ -263,7 +263,7 @@ def _evaluation(model, config, workdir, images, stop):
         measure,
         by,
         every=config.evaluate_every,
-        stop=lambda: stop.received is not None,
+        stop=lambda: stop.caught is not None,
     )
     callback.set_model(model)
     return [callback]
