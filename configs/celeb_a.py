@@ -9,7 +9,7 @@ Expect: the paper reports FID 23.02 and a reconstruction MSE of 0.0271.
 The half-lives of the annealing are ours: the paper does not give them.
 """
 
-from srmcmc_tf.config import Config
+from srmcmc_tf.config.config import Config
 
 config = Config(
     dataset="celeb_a",

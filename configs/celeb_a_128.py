@@ -8,7 +8,7 @@ Expect: the paper shows pictures, no number, and does not give n_f.
 The half-lives of the annealing are ours: the paper does not give them.
 """
 
-from srmcmc_tf.config import Config
+from srmcmc_tf.config.config import Config
 
 config = Config(
     dataset="celeb_a_128",

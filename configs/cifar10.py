@@ -9,7 +9,7 @@ The paper anneals after 200,000 updates but does not say how fast: the
 half-lives are ours.
 """
 
-from srmcmc_tf.config import Config
+from srmcmc_tf.config.config import Config
 
 config = Config(
     dataset="cifar10",

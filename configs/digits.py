@@ -9,7 +9,7 @@ Not in the paper: K and the batch are small so that it is quick, sigma is large
 because a small K needs it, and samples come from averaged weights.
 """
 
-from srmcmc_tf.config import Config
+from srmcmc_tf.config.config import Config
 
 config = Config(
     dataset="digits",

@@ -6,7 +6,7 @@ Cost: 0.35 TFLOP an update.
 Expect: not measured to the end; the settings follow the paper's for 32x32.
 """
 
-from srmcmc_tf.config import Config
+from srmcmc_tf.config.config import Config
 
 config = Config(
     dataset="fashion_mnist",

@@ -7,7 +7,7 @@ Cost: 12.6 TFLOP an update as it stands; 0.35 with the second line.
 Expect: it depends on the images. The settings are the paper's for CelebA.
 """
 
-from srmcmc_tf.config import Config
+from srmcmc_tf.config.config import Config
 
 config = Config(
     dataset="folder",

@@ -8,7 +8,7 @@ Expect: the paper reports FID 44.16 and a reconstruction MSE of 0.0272.
 The half-lives of the annealing are ours: the paper does not give them.
 """
 
-from srmcmc_tf.config import Config
+from srmcmc_tf.config.config import Config
 
 config = Config(
     dataset="lsun_bedroom",

@@ -9,7 +9,7 @@ truth (0.02 for exact draws), an EBM with the truth's modes but an entropy of
 The chain is the paper's text, a temperature of 1: step_size = noise^2 / 2.
 """
 
-from srmcmc_tf.config import Config
+from srmcmc_tf.config.config import Config
 
 config = Config(
     dataset="toy_1d",

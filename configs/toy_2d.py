@@ -10,7 +10,7 @@ the truth's modes but an entropy of -3.0 nats beside the truth's -0.4.
 The chain is the paper's text, a temperature of 1: step_size = noise^2 / 2.
 """
 
-from srmcmc_tf.config import Config
+from srmcmc_tf.config.config import Config
 
 config = Config(
     dataset="toy_2d",

@@ -15,27 +15,32 @@ if os.environ.setdefault("KERAS_BACKEND", "tensorflow") != "tensorflow":
 # convolution gradients are about three times faster all the same.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
-# Public names and their modules, loaded on first use: TensorFlow takes seconds.
-_PUBLIC = {
-    "ShortRunEBM": "model",
-    "Config": "config",
-    "baselines": None,
-    "callbacks": None,
-    "checkpoints": None,
-    "data": None,
-    "energy": None,
-    "plots": None,
-    "sampler": None,
-    "schedule": None,
+# Public names and where they come from, loaded on first use: TensorFlow takes
+# seconds to import.
+_MODULES = {
+    "baselines": "srmcmc_tf.models.baselines",
+    "callbacks": "srmcmc_tf.training.callbacks",
+    "chain": "srmcmc_tf.sampling.chain",
+    "checkpoints": "srmcmc_tf.runs.checkpoints",
+    "data": "srmcmc_tf.data",
+    "energies": "srmcmc_tf.models.energies",
+    "plots": "srmcmc_tf.plots",
+    "schedules": "srmcmc_tf.models.schedules",
 }
-__all__ = ["__version__", *_PUBLIC]
+_NAMES = {
+    "Config": "srmcmc_tf.config.config",
+    "ShortRunEBM": "srmcmc_tf.models.short_run",
+}
+__all__ = ["__version__", *_MODULES, *_NAMES]
 
 
 def __getattr__(name):
-    if name not in _PUBLIC:
+    if name in _MODULES:
+        value = importlib.import_module(_MODULES[name])
+    elif name in _NAMES:
+        value = getattr(importlib.import_module(_NAMES[name]), name)
+    else:
         raise AttributeError(f"module 'srmcmc_tf' has no attribute {name!r}")
-    module = importlib.import_module(f"srmcmc_tf.{_PUBLIC[name] or name}")
-    value = getattr(module, name) if _PUBLIC[name] else module
     globals()[name] = value
     return value
 

@@ -7,10 +7,7 @@ import os
 import numpy as np
 from PIL import Image, ImageDraw
 
-
-def to_uint8(x):
-    """Images about [-1, 1], clipped and rounded to uint8: for eyes, metrics."""
-    return np.round((np.clip(x, -1.0, 1.0) + 1.0) * 127.5).astype(np.uint8)
+from srmcmc_tf.data import pixels
 
 
 def grid(x, columns=None):
@@ -23,7 +20,7 @@ def grid(x, columns=None):
     Returns:
         uint8 [height, width, c].
     """
-    x = to_uint8(np.asarray(x))
+    x = pixels.to_uint8(np.asarray(x))
     n, h, w, c = x.shape
     columns = columns or math.ceil(math.sqrt(n))
     rows = math.ceil(n / columns)

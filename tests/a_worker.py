@@ -4,7 +4,7 @@ python a_worker.py WEIGHTS FLAGS...
 """
 
 import numpy as np
-from conftest import trouble_at
+from helpers import trouble_at
 
 from srmcmc_tf.cli import app
 from srmcmc_tf.cli import train as verb
@@ -12,7 +12,8 @@ from srmcmc_tf.cli import train as verb
 
 def work(argv):
     app.import_tensorflow()
-    from srmcmc_tf import checkpoints, train
+    from srmcmc_tf.runs import checkpoints
+    from srmcmc_tf.training import train
 
     models, build = [], train.build
     train.build = lambda config: models.append(build(config)) or models[-1]

@@ -7,16 +7,16 @@ import pytest
 import srmcmc_tf
 
 NAMES = [
-    "baselines.dcgan",
-    "baselines.vae",
-    "config",
-    "energy",
-    "guard",
+    "config.config",
     "metrics.fid",
     "metrics.inception_score",
     "metrics.kid",
-    "model",
-    "schedule",
+    "models.baselines.dcgan",
+    "models.baselines.vae",
+    "models.energies",
+    "models.schedules",
+    "models.short_run",
+    "training.guard.rule",
 ]
 
 

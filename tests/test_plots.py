@@ -2,16 +2,17 @@ import numpy as np
 from PIL import Image
 
 from srmcmc_tf import plots
+from srmcmc_tf.data import pixels
 
 
 def test_values_are_clipped_and_rounded_once():
     x = np.array([-2.0, -1.0, 0.001, 1.0, 1.5])
-    np.testing.assert_array_equal(plots.to_uint8(x), [0, 0, 128, 255, 255])
+    np.testing.assert_array_equal(pixels.to_uint8(x), [0, 0, 128, 255, 255])
 
 
 def test_uint8_survives_the_way_to_float_and_back():
     levels = np.arange(256, dtype=np.uint8)
-    np.testing.assert_array_equal(plots.to_uint8(levels / 127.5 - 1.0), levels)
+    np.testing.assert_array_equal(pixels.to_uint8(levels / 127.5 - 1.0), levels)
 
 
 def test_grid_shows_every_image_in_order():
@@ -20,7 +21,7 @@ def test_grid_shows_every_image_in_order():
     assert picture.shape == (9, 14, 1)
     np.testing.assert_array_equal(
         [picture[5 * r, 5 * c, 0] for r in range(2) for c in range(3)],
-        plots.to_uint8(x[:, 0, 0, 0]),
+        pixels.to_uint8(x[:, 0, 0, 0]),
     )
 
 

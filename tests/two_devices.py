@@ -13,11 +13,17 @@ import sys
 
 import keras
 import numpy as np
-from conftest import TINY, random_images, trouble_at
+from helpers import TINY, random_images, trouble_at
 
 import srmcmc_tf
-from srmcmc_tf import config, data, distribute, energy, rng, train, trained
 from srmcmc_tf.cli import export
+from srmcmc_tf.config import config
+from srmcmc_tf.data import pipeline, pixels
+from srmcmc_tf.distribution import strategies
+from srmcmc_tf.models import energies
+from srmcmc_tf.runs import loading
+from srmcmc_tf.sampling import rng
+from srmcmc_tf.training import train
 
 import tensorflow as tf  # isort: skip
 
@@ -28,7 +34,7 @@ def main(folder):
     tf.config.set_logical_device_configuration(
         cpu, [tf.config.LogicalDeviceConfiguration()] * 2
     )
-    one, two = distribute.local("one"), distribute.local()
+    one, two = strategies.local("one"), strategies.local()
     np.savez(folder / "one.npz", **results(one))
     np.savez(folder / "two.npz", **results(two), **draws(two))
     runs(folder)
@@ -37,11 +43,11 @@ def main(folder):
 def results(strategy):
     """What a model does with data, by name, as arrays."""
     with strategy.scope():
-        model = srmcmc_tf.ShortRunEBM(energy.convnet(8, 1, n_f=4), K=5)
+        model = srmcmc_tf.ShortRunEBM(energies.convnet(8, 1, n_f=4), K=5)
         model.compile(keras.optimizers.SGD(0.1))
     images = random_images(40)
-    batches = distribute.dataset(
-        strategy, lambda p: data.batches(images, batch_size=8, part=p), 8
+    batches = strategies.dataset(
+        strategy, lambda p: pipeline.batches(images, batch_size=8, part=p), 8
     )
     fit = dict(steps_per_epoch=1, epochs=3, shuffle=False, verbose=0)
     history = model.fit(batches, **fit).history
@@ -49,7 +55,7 @@ def results(strategy):
     for i, weight in enumerate(model.weights):
         found[f"weight {i}"] = weight.numpy()
     evaluated = model.evaluate(
-        data.to_float(images[:8]), batch_size=8, verbose=0, return_dict=True
+        pixels.to_float(images[:8]), batch_size=8, verbose=0, return_dict=True
     )
     found |= {f"evaluated {n}": value for n, value in evaluated.items()}
     found["samples"] = model.sample([5, 6, 7, 8, 9])  # not a multiple of 2
@@ -57,7 +63,7 @@ def results(strategy):
     found["trace"] = model.trace([5, 6, 7], [0, 2, 5])
     starts = model.start([1, 2]), model.start([3, 4])
     found["interpolated"] = model.interpolate(*starts, [0.0, 0.5, 1.0])
-    x = data.to_float(images[:3])
+    x = pixels.to_float(images[:3])
     found["reconstructed"] = model.reconstruct(x, iterations=3).x
     return found
 
@@ -66,7 +72,7 @@ def draws(strategy):
     """The starts of a batch of 6 that each replica draws."""
     parts = strategy.run(
         lambda: rng.uniform(
-            [3, 8, 8, 1], distribute.own_rows(rng.seed_of(0), 3)
+            [3, 8, 8, 1], strategies.own_rows(rng.seed_of(0), 3)
         )
     )
     return {"draws": tf.concat(strategy.experimental_local_results(parts), 0)}
@@ -83,7 +89,7 @@ def runs(folder):
         for updates in (13, 40):
             chosen = dataclasses.replace(chosen, updates=updates)
             train.train(chosen, folder / "resumed")
-    model, _ = trained.load(folder / "mirrored")
+    model, _ = loading.load(folder / "mirrored")
     assert model.distribute_strategy.num_replicas_in_sync == 2
     export.export([f"--workdir={folder / 'mirrored'}"])
 

@@ -3,7 +3,8 @@
 import statistics
 import time
 
-from srmcmc_tf import ShortRunEBM, energy
+from srmcmc_tf import ShortRunEBM
+from srmcmc_tf.models import energies
 
 
 class Rounds:
@@ -37,6 +38,6 @@ def rounds(rounds, n, *sides):
 
 def model(size, channels, n_f, K):
     """A compiled model with its initial weights."""
-    model = ShortRunEBM(energy.convnet(size, channels, n_f=n_f), K=K)
+    model = ShortRunEBM(energies.convnet(size, channels, n_f=n_f), K=K)
     model.compile()
     return model

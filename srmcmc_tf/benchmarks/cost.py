@@ -7,8 +7,8 @@ import sys
 import tensorflow as tf
 from tensorflow.python.framework import ops  # there is no public way
 
-from srmcmc_tf import energy
 from srmcmc_tf.benchmarks import common, memory
+from srmcmc_tf.models import energies
 
 
 def cost():
@@ -24,8 +24,8 @@ def _arithmetic():
         "the update's gradient |\n|---|---|---|---|---|"
     )
     for size, n_f in ((32, 32), (32, 128), (64, 64), (128, 64)):
-        f = energy.convnet(size, 3, n_f=n_f)
-        flop = energy.flop(size, 3, n_f)
+        f = energies.convnet(size, 3, n_f=n_f)
+        flop = energies.flop(size, 3, n_f)
         x = tf.TensorSpec([2, size, size, 3])
         step = _profile(lambda x, f=f: _step(f, x), x) / (2 * 2 * flop)
         both = _profile(lambda x, y, f=f: _gradient(f, x, y), x, x)
@@ -39,7 +39,7 @@ def _arithmetic():
 def _memory(size=32, n_f=32):
     few, many = 32, 128
     rise = (_peak(size, n_f, many) - _peak(size, n_f, few)) / (many - few)
-    f = energy.convnet(size, 3, n_f=n_f)
+    f = energies.convnet(size, 3, n_f=n_f)
     expected = 2 * 2 * _activations(f) * 4 / 2**20
     print(
         f"\n{size}x{size}x3, n_f={n_f}: an image more in the batch takes "
@@ -65,13 +65,13 @@ def _time(size=32, n_f=64, batch=32):
 
 def _update_flop(size, n_f, K):
     """Of an update, for an image of the data and a chain."""
-    return 2 * K * energy.flop(size, 3, n_f) + _gradient_flop(size, n_f)
+    return 2 * K * energies.flop(size, 3, n_f) + _gradient_flop(size, n_f)
 
 
 def _gradient_flop(size, n_f):
     """Of the weights' gradient on a pair, without what leads back to x."""
     first = 2 * size * size * 3 * 3 * 3 * n_f
-    return 2 * (3 * energy.flop(size, 3, n_f) - first)
+    return 2 * (3 * energies.flop(size, 3, n_f) - first)
 
 
 def _activations(f):

@@ -7,8 +7,8 @@ import sys
 
 import tensorflow as tf
 
-from srmcmc_tf import reconstruct, rng, sampler
 from srmcmc_tf.benchmarks import common
+from srmcmc_tf.sampling import chain, inversion, rng
 
 
 def memory():
@@ -55,7 +55,7 @@ def _gradient(K, through_chain):
 
 
 def _segments(K):
-    return _gradient(K, reconstruct.through_chain)
+    return _gradient(K, inversion.through_chain)
 
 
 def _naive(K):
@@ -63,10 +63,10 @@ def _naive(K):
 
 
 def _through_chain_naively(f, z, loss, *, K):
-    """What `reconstruct.through_chain` is, but one tape keeps every step."""
+    """What `inversion.through_chain` is, but one tape keeps every step."""
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(z)
-        x = sampler.langevin(f, z, tf.zeros([2], tf.int32), K=K, noise=0.0).x
+        x = chain.langevin(f, z, tf.zeros([2], tf.int32), K=K, noise=0.0).x
         losses = loss(x)
     return x, losses, tape.gradient(losses, z)
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from srmcmc_tf.benchmarks import common
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.metrics import FID, KID, images, streaming
+from srmcmc_tf.evaluation import image_sets
+from srmcmc_tf.metrics import FID, KID, streaming
+from srmcmc_tf.metrics.features.inception import load
 from srmcmc_tf.metrics.fid import Moments, frechet_distance
-from srmcmc_tf.metrics.inception import load
 
 
 def inception(path=""):
@@ -21,7 +22,7 @@ def inception(path=""):
         return
     n = streaming.BATCH
     x = np.random.default_rng(0).integers(0, 256, (n, 32, 32, 3), np.uint8)
-    batch = images.of_array(x, "noise", "all")
+    batch = image_sets.of_array(x, "noise", "all")
     metrics = {"fid": FID(network.features), "kid": KID(network.features)}
 
     def plain(times):

@@ -7,8 +7,10 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from srmcmc_tf import data, energy, rng
 from srmcmc_tf.benchmarks import common
+from srmcmc_tf.data import pipeline
+from srmcmc_tf.models import energies
+from srmcmc_tf.sampling import rng
 
 
 def fit():
@@ -18,7 +20,7 @@ def fit():
         images = np.zeros([1000, size, size, channels], np.uint8)
         x = tf.zeros([64, size, size, channels])
         step = tf.function(model.train_step)
-        pipeline = iter(data.batches(images))
+        piped = iter(pipeline.batches(images))
         step(x)
 
         def bare(n, step=step, x=x):
@@ -28,7 +30,7 @@ def fit():
         def in_fit(n, model=model, images=images):
             clock = _Clock()
             model.fit(
-                data.batches(images),
+                pipeline.batches(images),
                 steps_per_epoch=n + 1,  # the first one starts the clock
                 shuffle=False,
                 verbose=0,
@@ -36,9 +38,9 @@ def fit():
             )
             return clock.seconds
 
-        def pipe(n, pipeline=pipeline):
+        def pipe(n, piped=piped):
             for _ in range(n):
-                next(pipeline)
+                next(piped)
 
         ratios = common.rounds(15, 12, bare, in_fit, pipe)
         print(
@@ -61,7 +63,7 @@ def rate():
             multiply().numpy()
 
     ratios = common.rounds(8, 10, matmul, lambda K: chain(64, K))
-    flop = 2 * n**3, 2 * 64 * energy.flop(32, 3, n_f)
+    flop = 2 * n**3, 2 * 64 * energies.flop(32, 3, n_f)
     speeds = [f / s / 1e9 for f, s in zip(flop, ratios.seconds, strict=True)]
     share = flop[1] / flop[0] / ratios.over_first[1]
     print(

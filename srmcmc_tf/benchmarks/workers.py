@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from srmcmc_tf import energy
+from srmcmc_tf.models import energies
 
 _FLAGS = "--K=10 --n_f=64 --batch_size=16 --checkpoint_every=1000".split()
 
@@ -22,7 +22,7 @@ def workers(few=10, many=60):
         sent = (_pair(folder / "many", many) - start) / (many - few)
         _run([{}], folder / "one", many)
         pair, one = _seconds(folder / "many"), _seconds(folder / "one")
-    P = energy.convnet(8, channels=1, n_f=64).count_params()
+    P = energies.convnet(8, channels=1, n_f=64).count_params()
     # Each of the two sends half of 8 P.
     print(
         f"digits, n_f=64: {P:,} weights; an update of two workers sends "

@@ -28,7 +28,7 @@ def demo(argv):
         raise UserError("--export=DIR is needed: what bin/export wrote")
     app.import_tensorflow()
     try:
-        from srmcmc_tf import demo
+        from srmcmc_tf.serving import demo
     except ImportError as error:
         raise UserError(f"{error}: pip install 'srmcmc_tf[serve]'") from None
 

@@ -2,9 +2,9 @@
 
 import pathlib
 
-from srmcmc_tf import runs
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.runs import run as runs
 
 METRICS = ("fid", "kid", "is", "mse")
 _HELP = [
@@ -39,14 +39,15 @@ def evaluate(argv):
     import tensorflow as tf
 
     tf.config.experimental.enable_op_determinism()
-    from srmcmc_tf import evaluate, trained
+    from srmcmc_tf.evaluation import evaluate
+    from srmcmc_tf.runs import loading
 
     chosen = given.get(
         "metrics", METRICS if "workdir" in given else METRICS[:3]
     )
     options = dict(chosen=chosen, path=given.get("inception", ""))
     if "workdir" in given:
-        model, config = trained.load(given["workdir"], given.get("best"))
+        model, config = loading.load(given["workdir"], given.get("best"))
         out = flags.output(given)
         options["n"] = given.get("n", 40_000)
         records = evaluate.of_run(model, config, out=out, **options)
@@ -82,10 +83,10 @@ def _metrics(text):
 
 
 def _report(found, out):
-    from srmcmc_tf.metrics import records
+    from srmcmc_tf.evaluation import measure
 
     for name, record in found.items():
-        print(records.tell(name, record))
+        print(measure.tell(name, record))
     print(out / "evaluation.json")
     if all(record["value"] is None for record in found.values()):
         raise UserError("nothing could be measured")

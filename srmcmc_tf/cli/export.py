@@ -3,9 +3,9 @@
 import functools
 import sys
 
-from srmcmc_tf import runs
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.runs import run as runs
 
 FORMATS = ("saved_model", "npz")
 _HELP = [
@@ -34,11 +34,11 @@ def export(argv):
         raise UserError(f"{given['workdir']} is a {model}: no energy to export")
     flags.need_images(given, "bin/export")
     app.import_tensorflow()
-    from srmcmc_tf import trained
+    from srmcmc_tf.runs import loading
 
     # On one device: the graph that is served must not name those of this
     # machine.
-    model, config = trained.load(given["workdir"], given.get("best"), "one")
+    model, config = loading.load(given["workdir"], given.get("best"), "one")
     if given.get("format") == "npz":
         _weights(model, given)
     else:
@@ -47,9 +47,9 @@ def export(argv):
 
 
 def _saved_model(model, config, given):
-    from srmcmc_tf import card, export
+    from srmcmc_tf.serving import export, model_card
 
-    facts = card.facts(given["workdir"], model, config)
+    facts = model_card.facts(given["workdir"], model, config)
     out = given.get("out") or f"{given['workdir']}/export"
     version = export.write(out, model, facts)
     if not export.can_warm_up():
@@ -62,8 +62,8 @@ def _saved_model(model, config, given):
 
 
 def _weights(model, given):
-    from srmcmc_tf import energy
+    from srmcmc_tf.models import energies
 
     out = given.get("out") or f"{given['workdir']}/weights.npz"
-    energy.save_weights(out, model.energy)
+    energies.save_weights(out, model.energy)
     print(out)

@@ -6,8 +6,9 @@ from itertools import zip_longest
 
 from absl import flags
 
-from srmcmc_tf import baselines, runs
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.models import baselines
+from srmcmc_tf.runs import run as runs
 
 BEST = ("best", "false", "not the newest checkpoint, but --evaluate_every's")
 

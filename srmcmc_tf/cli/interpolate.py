@@ -26,9 +26,10 @@ def interpolate(argv):
     app.import_tensorflow()
     import numpy as np
 
-    from srmcmc_tf import plots, trained
+    from srmcmc_tf import plots
+    from srmcmc_tf.runs import loading
 
-    model, _ = trained.load(given["workdir"], given.get("best"))
+    model, _ = loading.load(given["workdir"], given.get("best"))
     out = flags.output(given)
     seeds = np.arange(2 * pairs).reshape(pairs, 2)
     z1, z2 = model.start(seeds[:, 0]), model.start(seeds[:, 1])

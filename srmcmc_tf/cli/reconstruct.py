@@ -6,6 +6,7 @@ import os
 import pathlib
 
 from srmcmc_tf.cli import app, flags
+from srmcmc_tf.data import pixels
 from srmcmc_tf.errors import UserError
 
 TASKS = ("whole", "inpaint", "upscale")
@@ -52,9 +53,9 @@ def reconstruct(argv):
     if "images" in given and not os.path.isdir(given["images"]):
         raise UserError(f"--images={given['images']}: no such directory")
     app.import_tensorflow()
-    from srmcmc_tf import data, trained
+    from srmcmc_tf.runs import loading
 
-    model, config = trained.load(given["workdir"], given.get("best"))
+    model, config = loading.load(given["workdir"], given.get("best"))
     images = _images(config, given.get("images"), n)
     observe = _observe(task, given, config.image_size)
     out = flags.output(given)
@@ -64,7 +65,7 @@ def reconstruct(argv):
     elif config.model == "vae":  # encodes and decodes, once
         settings, iterations = {}, 0
     keep = sorted({round(i * iterations / 8) for i in range(9)})
-    x = data.to_float(images)
+    x = pixels.to_float(images)
     found = _in_batches(model, x, {**settings, "keep": keep})
     rule = settings.get("rule", _RULE.get(config.model))
     _report(model, x, observe(x), found, keep, rule, task, out)
@@ -74,14 +75,14 @@ def reconstruct(argv):
 def _images(config, folder, n):
     import dataclasses
 
-    from srmcmc_tf import data
+    from srmcmc_tf.data import examples
 
     if folder is None:
-        return data.load(config).left_out[:n]
+        return examples.load(config).left_out[:n]
     config = dataclasses.replace(
         config, dataset="folder", data_dir=folder, n_left_out=0, batch_size=1
     )
-    return data.load(config).observed[:n]
+    return examples.load(config).observed[:n]
 
 
 def _observe(task, given, size):
@@ -111,8 +112,6 @@ def _mask(name, size):
     """float32 [size, size, 1]: 1 where pixels are known."""
     import numpy as np
 
-    from srmcmc_tf import data
-
     mask = np.ones([size, size, 1], np.float32)
     if name == "center":
         mask[size // 4 : -size // 4, size // 4 : -size // 4] = 0
@@ -120,7 +119,7 @@ def _mask(name, size):
         mask[:, : size // 2] = 0
     else:
         try:
-            mask = data.square(pathlib.Path(name), (size, size, 1))
+            mask = pixels.square(pathlib.Path(name), (size, size, 1))
         except OSError as error:
             raise UserError(
                 f"--mask={name}: must be center, left or a picture ({error})"
@@ -150,13 +149,13 @@ def _report(model, x, known, found, keep, rule, task, out):
     import numpy as np
 
     from srmcmc_tf import plots
-    from srmcmc_tf.metrics import images
+    from srmcmc_tf.evaluation import image_sets
 
     whole = np.mean((found.x - x) ** 2, axis=(1, 2, 3))
     start = np.mean((found.frames[0] - x) ** 2, axis=(1, 2, 3))
     iterations = len(found.mse) - 1
     result = {
-        "identity": images.digest(model),
+        "identity": image_sets.digest(model),
         "task": task,
         "rule": rule,
         "n": len(x),

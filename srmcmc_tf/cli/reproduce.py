@@ -85,7 +85,8 @@ def _directory(text):
 
 def _check(parts, inception):
     """Finds out what is missing before anything is trained."""
-    from srmcmc_tf import evaluate, sources
+    from srmcmc_tf.data import sources
+    from srmcmc_tf.evaluation import evaluate
 
     tables = [p for p in parts if isinstance(p, experiments.Table)]
     configs = [run.config for table in tables for run in table.runs]
@@ -152,15 +153,17 @@ class _Work:
 
     def _values(self, run):
         """Our numbers for a run, their errors by metric, remarks on them."""
-        from srmcmc_tf import evaluate, mending, trained
+        from srmcmc_tf.evaluation import evaluate
         from srmcmc_tf.reproduce import sweep
+        from srmcmc_tf.runs import loading
+        from srmcmc_tf.training.guard import rollback
 
         try:
             workdir = self._trained(run.config)
         except NonFiniteError as error:
             diverged = dict.fromkeys(run.paper, "diverged")
             return diverged, {}, [f"{run.label}: {error}"]
-        model, config = trained.load(workdir)
+        model, config = loading.load(workdir)
         records = evaluate.of_run(
             model,
             config,
@@ -175,8 +178,8 @@ class _Work:
             found["f_prime_norm"] = _last_f_prime_norm(workdir)
         sweep.log(workdir, config.updates, found)
         remarks = [r for item in records.items() for r in _remarks(*item)]
-        for line in mending.past(workdir, config.updates):
-            remarks.append(f"{run.label}: {mending.tell(line)}")
+        for line in rollback.past(workdir, config.updates):
+            remarks.append(f"{run.label}: {rollback.tell(line)}")
         errors = {
             name: record.get("standard_error")
             for name, record in records.items()
@@ -184,12 +187,12 @@ class _Work:
         return found, errors, remarks
 
     def _figure(self, name, figure):
-        from srmcmc_tf import mending
+        from srmcmc_tf.training.guard import rollback
 
         config = figure.config
         workdir = self._trained(config)
         notes = [_setting(config)]
-        notes += map(mending.tell, mending.past(workdir, config.updates))
+        notes += map(rollback.tell, rollback.past(workdir, config.updates))
         out = self.report / name
         if figure.verb is None:
             out.mkdir(exist_ok=True)
@@ -203,16 +206,16 @@ class _Work:
         return {"pictures": pictures, "notes": notes}
 
     def _theory(self, name, part):
-        from srmcmc_tf.reproduce import exponential
+        from srmcmc_tf.reproduce import theory
 
-        notes = exponential.figure(self.report / f"{name}.png")
+        notes = theory.figure(self.report / f"{name}.png")
         return {"pictures": [f"{name}.png"], "notes": notes}
 
     def _trained(self, config):
         """Trains a run to its end, or goes on with it; its directory."""
         import keras
 
-        from srmcmc_tf import train
+        from srmcmc_tf.training import train
 
         keras.backend.clear_session()
         workdir = self.runs / experiments.directory(config)

@@ -1,7 +1,7 @@
 """bin/sample: seeds to pictures and arrays."""
 
-from srmcmc_tf import config
 from srmcmc_tf.cli import app, flags
+from srmcmc_tf.config import config
 from srmcmc_tf.errors import UserError
 
 _HELP = [
@@ -32,9 +32,9 @@ def sample(argv):
     for name in {"trace", "singles"} & given.keys():
         flags.need_images(given, f"--{name}")
     app.import_tensorflow()
-    from srmcmc_tf import trained
+    from srmcmc_tf.runs import loading
 
-    model, settings = trained.load(given["workdir"], given.get("best"))
+    model, settings = loading.load(given["workdir"], given.get("best"))
     out = flags.output(given)
     seeds = given.get("seeds", list(range(64)))
     chain = {}  # a baseline has none
@@ -58,8 +58,8 @@ def sample(argv):
 def _write(model, seeds, chain, out):
     import numpy as np
 
-    from srmcmc_tf import samples
-    from srmcmc_tf.metrics import images
+    from srmcmc_tf.evaluation import image_sets
+    from srmcmc_tf.generation import sample_file
 
     def draw(some):
         # Always whole batches: a short one would be traced again.
@@ -68,9 +68,9 @@ def _write(model, seeds, chain, out):
         return x.numpy(), model.start(some).numpy()
 
     shape, z_shape = model.image_shape, model.start([0]).shape[1:]
-    request = {**chain, "weights": images.digest(model), "shape": shape}
+    request = {**chain, "weights": image_sets.digest(model), "shape": shape}
     path = out / "samples.npz"
-    samples.write(path, draw, seeds, shape, request, z_shape=z_shape)
+    sample_file.write(path, draw, seeds, shape, request, z_shape=z_shape)
     with np.load(path) as arrays:
         picture = _show(arrays["x"], out)
     print(f"{len(seeds):,} samples: {path}, {picture}")

@@ -3,8 +3,11 @@
 import functools
 import os
 
-from srmcmc_tf import baselines, cluster, config, runs
 from srmcmc_tf.cli import app, flags
+from srmcmc_tf.config import config
+from srmcmc_tf.distribution import cluster
+from srmcmc_tf.models import baselines
+from srmcmc_tf.runs import run as runs
 
 
 def main():
@@ -22,7 +25,7 @@ def train(argv):
     settings = runs.settle(workdir, given)
     cluster.of(settings.strategy)  # before the seconds TensorFlow takes
     app.import_tensorflow()
-    from srmcmc_tf import train
+    from srmcmc_tf.training import train
 
     received = train.train(settings, workdir)
     return 128 + received if received else 0

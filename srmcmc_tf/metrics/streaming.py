@@ -7,7 +7,7 @@ import keras
 import tensorflow as tf
 from tqdm import tqdm
 
-from srmcmc_tf.metrics import cache
+from srmcmc_tf.files import npz
 
 # Images at once: from 8 on, Inception is equally fast on a CPU; 64 is also as
 # many as samples are drawn at once.
@@ -107,12 +107,12 @@ def feed(metrics, network, images, part=None, stop=None):
 def _save(part, metrics, request, done):
     state = _state(metrics)
     arrays = {name: variable.numpy() for name, variable in state.items()}
-    cache.save(part, {"request": request, "done": done, **arrays})
+    npz.save(part, {"request": request, "done": done, **arrays})
 
 
 def _restore(part, metrics, request):
     """Puts a saved state into the metrics; returns how many were done."""
-    arrays = cache.load(part) if part else None
+    arrays = npz.load(part) if part else None
     state = _state(metrics)
     if arrays is None or not arrays.keys() >= state.keys():
         return 0

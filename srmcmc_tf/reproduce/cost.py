@@ -57,11 +57,11 @@ def _runs(part):
 
 def _gflop(config, n, n_mse):
     """Of a run, n samples and n_mse reconstructions: K steps of f and f'."""
-    from srmcmc_tf import energy
+    from srmcmc_tf.models import energies
 
     if config.dataset.startswith("toy"):
         return 0.0
-    one = energy.flop(config.image_size, config.channels, config.n_f)
+    one = energies.flop(config.image_size, config.channels, config.n_f)
     # A baseline's update is a few evaluations of networks of this size.
     steps = 2 * config.K if config.model == "ebm" else 6
     images = config.updates * config.batch_size

@@ -9,7 +9,7 @@ import dataclasses
 import os
 from typing import NamedTuple
 
-from srmcmc_tf import config as configs
+from srmcmc_tf.config import config as configs
 
 SCALES = ("paper", "cpu", "smoke")
 # Samples to measure FID, KID and IS on. Fewer than Inception has features

@@ -5,12 +5,12 @@ import pathlib
 import tensorflow as tf
 from tensorboard.plugins.hparams import api as hparams
 
-from srmcmc_tf import summaries
+from srmcmc_tf.runs import tensorboard
 
 
 def log(workdir, update, values):
     """Writes what was measured of a run beside its other scalars."""
-    with summaries.once(pathlib.Path(workdir, "tensorboard"), update):
+    with tensorboard.once(pathlib.Path(workdir, "tensorboard"), update):
         for name, value in values.items():
             if value is not None:
                 tf.summary.scalar(f"evaluate/{name}", value)
@@ -26,7 +26,7 @@ def describe(runs, metrics):
         metrics: the names of all values.
     """
     settings = ("dataset", "model", "K", "sigma", "n_f")
-    with summaries.once(pathlib.Path(runs), 0):
+    with tensorboard.once(pathlib.Path(runs), 0):
         hparams.hparams_config(
             hparams=[hparams.HParam(name) for name in settings],
             metrics=[

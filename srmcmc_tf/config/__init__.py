@@ -1,0 +1,1 @@
+"""The settings of a run, `configs/`, and what datasets and models are."""

@@ -1,0 +1,304 @@
+"""The settings of a run: one dataclass, read from configs/, flags and JSON."""
+
+import dataclasses
+import difflib
+import importlib.util
+import pathlib
+
+from srmcmc_tf.errors import UserError
+from srmcmc_tf.models import baselines
+
+TOYS = {
+    "toy_1d": ("mixtures",),
+    "toy_2d": ("mixtures", "rings", "spirals", "checkerboard", "pinwheel"),
+}
+DATASETS = (
+    "digits",
+    "mnist",
+    "fashion_mnist",
+    "cifar10",
+    "celeb_a",
+    "celeb_a_128",
+    "lsun_bedroom",
+    "folder",
+    *TOYS,
+)
+
+
+def _setting(default, group, text, low=None, high=None, **rules):
+    rules = {"choices": None, "word": None, **rules}  # a word for a number
+    metadata = dict(group=group, help=text, low=low, high=high, **rules)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """Settings of one run; the defaults are those of the paper's code.
+
+    Every field is a flag of `bin/train`. Values are checked when a `Config`
+    is made: one out of its range raises `UserError`.
+    """
+
+    dataset: str = _setting("digits", "data", "what to learn", choices=DATASETS)
+    data_dir: str = _setting(
+        "",
+        "data",
+        "where it lies (TFDS's directory, a folder of images, LSUN's lmdb)",
+    )
+    toy: str = _setting(
+        "", "data", f"which toy of toy_2d: {', '.join(TOYS['toy_2d'])}"
+    )
+    image_size: int = _setting(
+        32, "data", "height and width, a power of two", 8, 1024
+    )
+    channels: int = _setting(
+        3, "data", "1 for grey, 3 for colour", choices=(1, 3)
+    )
+    n_examples: int = _setting(
+        40_000, "data", "observed examples, a fixed random choice", 1, 10**9
+    )
+    n_left_out: int = _setting(
+        1_000,
+        "data",
+        "others kept for reconstruction, a fifth of all at the most",
+        0,
+        10**6,
+    )
+
+    model: str = _setting(
+        "ebm",
+        "model",
+        "short-run MCMC, or one of the paper's baselines",
+        choices=("ebm", "vae", "dcgan"),
+    )
+    n_f: int = _setting(64, "model", "feature maps of the first layer", 1, 4096)
+    K: int = _setting(100, "model", "Langevin steps of a chain", 1, 100_000)
+    step_size: float = _setting(
+        1.0, "model", "factor of the gradient f' in a step", 0.0, 1e6
+    )
+    noise: float = _setting(
+        0.01, "model", "factor of the Gaussian noise in a step", 0.0, 1e3
+    )
+    precision: str = _setting(
+        "float32",
+        "model",
+        "of the network; the chain is always float32",
+        choices=("float32", "mixed_bfloat16"),
+    )
+    jit_compile: str = _setting(
+        "auto",
+        "model",
+        "XLA for the chain; auto is on for a GPU, off for a CPU",
+        choices=("auto", "true", "false"),
+    )
+
+    updates: int = _setting(
+        250_000, "training", "updates of the weights", 1, 10**9
+    )
+    batch_size: int = _setting(
+        64, "training", "examples, and chains, of an update", 1, 10**6
+    )
+    learning_rate: float = _setting(1e-4, "training", "of Adam", 0.0, 1.0)
+    sigma: float = _setting(
+        0.03,
+        "training",
+        "noise added to the examples; auto lowers it as far as it goes",
+        0.0,
+        10.0,
+        word="auto",
+    )
+    anneal_after: int = _setting(
+        200_000,
+        "training",
+        "update after which learning rate and sigma fall",
+        0,
+        10**9,
+    )
+    learning_rate_half_life: int = _setting(
+        12_500,
+        "training",
+        "updates in which it then halves; 0: it stays",
+        0,
+        10**9,
+    )
+    sigma_half_life: int = _setting(
+        50_000,
+        "training",
+        "updates in which it then halves; 0: it stays",
+        0,
+        10**9,
+    )
+    guard: str = _setting(
+        "on",
+        "training",
+        "goes back to a good checkpoint where the training diverges",
+        choices=("on", "off"),
+    )
+    ema: float = _setting(
+        0.0,
+        "training",
+        "decay of an average of the weights to sample with, as 0.999; 0: none",
+        0.0,
+        0.99999,
+    )
+    seed: int = _setting(
+        1, "training", "names all randomness of the run", 0, 2**31 - 1
+    )
+
+    strategy: str = _setting(
+        "auto",
+        "run",
+        "devices: one, mirrored (all here), multi_worker (TF_CONFIG)",
+        choices=("auto", "one", "mirrored", "multi_worker"),
+    )
+    log_every: int = _setting(
+        1, "run", "updates between two logged values", 1, 10**9
+    )
+    sample_every: int = _setting(
+        500, "run", "updates between two pictures", 1, 10**9
+    )
+    checkpoint_every: int = _setting(
+        500, "run", "updates between two checkpoints", 1, 10**9
+    )
+    evaluate_every: int = _setting(
+        0,
+        "run",
+        "updates between two evaluations, of which the best is kept; 0: none",
+        0,
+        10**9,
+    )
+    evaluate_n: int = _setting(
+        5_000, "run", "samples of an evaluation", 2, 10**9
+    )
+    inception: str = _setting(
+        "",
+        "run",
+        "weights of Inception: classify_image_graph_def.pb, its archive or an "
+        "npz; else they are downloaded",
+    )
+
+    def __post_init__(self):
+        for field in dataclasses.fields(self):
+            check(field, getattr(self, field.name))
+        _check_toy(self)
+        if self.sigma == "auto" and self.guard == "off":
+            raise UserError("--sigma=auto: needs --guard=on")
+
+
+FIELDS = {field.name: field for field in dataclasses.fields(Config)}
+
+
+def load(name, model="ebm"):
+    """The `Config` of a data set, from `configs/NAME.py`, for a model.
+
+    A baseline changes it as `baselines.DEFAULTS` says.
+
+    Examples:
+
+    >>> load("cifar10").K
+    100
+    """
+    changes = baselines.DEFAULTS.get(model, {})
+    return dataclasses.replace(_module(name).config, model=model, **changes)
+
+
+def describe(name):
+    """The docstring of `configs/NAME.py`: command, cost, result to expect."""
+    return _module(name).__doc__
+
+
+def parse(name, text):
+    """The value that `text`, from a command line, gives to a field."""
+    field = FIELDS[name]
+    try:
+        value = text if text == field.metadata["word"] else field.type(text)
+    except ValueError:
+        raise UserError(_refusal(field, text)) from None
+    check(field, value)
+    return value
+
+
+def from_dict(values):
+    """A `Config` from a dictionary; an unknown name is an error."""
+    for name in values:
+        if name not in FIELDS:
+            raise UserError(f"unknown setting {name!r}{suggest(name, FIELDS)}")
+    return Config(**values)
+
+
+def check(field, value):
+    """Raises `UserError` where a value is not allowed."""
+    rules = field.metadata
+    if rules["word"] and value == rules["word"]:
+        return
+    types = (int, float) if field.type is float else field.type
+    good = isinstance(value, types)
+    if good and rules["choices"]:
+        good = value in rules["choices"]
+    elif good and field.type is not str:
+        good = rules["low"] <= value <= rules["high"]
+    if field.name == "image_size":
+        good = good and value & (value - 1) == 0
+    if not good:
+        raise UserError(_refusal(field, value))
+
+
+def _check_toy(config):
+    """Raises `UserError` where a toy is not of the data set."""
+    toys = TOYS.get(config.dataset, ())
+    if not toys and config.toy:
+        raise UserError(
+            f"--toy={config.toy}: {config.dataset} has no toys; add "
+            f"--dataset={' or '.join(TOYS)}"
+        )
+    if toys and config.toy not in toys:
+        raise UserError(
+            f"--toy={config.toy}: {config.dataset} has {', '.join(toys)}"
+            f"{suggest(config.toy, toys)}"
+        )
+    if toys and config.model != "ebm":
+        raise UserError(
+            f"--model={config.model} draws images; {config.dataset} are points"
+        )
+
+
+def allowed(field):
+    """The values a field may take, in words; nothing where any text may."""
+    rules = field.metadata
+    if rules["choices"]:
+        return ", ".join(map(str, rules["choices"]))
+    if field.type is str:
+        return ""
+    word = f", or {rules['word']}" if rules["word"] else ""
+    return f"{rules['low']:,} to {rules['high']:,}{word}"
+
+
+def _refusal(field, value):
+    kind = {int: "a whole number, ", float: "a number, ", str: ""}[field.type]
+    if field.metadata["choices"]:
+        kind = "one of "
+    elif field.name == "image_size":
+        kind = "a power of two, "
+    hint = suggest(value, field.metadata["choices"] or ())
+    return f"--{field.name}={value}: must be {kind}{allowed(field)}{hint}"
+
+
+def suggest(name, names):
+    """A hint at the nearest of `names`, or nothing."""
+    near = difflib.get_close_matches(str(name), list(map(str, names)), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _module(name):
+    here = pathlib.Path(__file__).resolve().parents[1]
+    # Inside the package once installed, beside it in a clone.
+    for folder in (here / "configs", here.parent / "configs"):
+        path = folder / f"{name}.py"
+        if path.exists():
+            spec = importlib.util.spec_from_file_location(
+                f"configs.{name}", path
+            )
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
+    raise UserError(f"no configs/{name}.py; allowed is {', '.join(DATASETS)}")

@@ -1,0 +1,38 @@
+"""Pixels: uint8 images and floats in [-1, 1], and files cropped to squares."""
+
+import io
+import pathlib
+
+import numpy as np
+import tensorflow as tf
+from PIL import Image, ImageOps
+
+
+def to_float(images):
+    """uint8 in [0, 255] to float32 in [-1, 1]."""
+    return tf.cast(images, tf.float32) / 127.5 - 1.0
+
+
+def to_uint8(x):
+    """Images about [-1, 1], clipped and rounded to uint8: for eyes, metrics."""
+    return np.round((np.clip(x, -1.0, 1.0) + 1.0) * 127.5).astype(np.uint8)
+
+
+def square(content, shape):
+    """A file's path or bytes, or an array, as a uint8 array of `shape`."""
+    size, _, channels = shape
+    if isinstance(content, np.ndarray):
+        image = Image.fromarray(content.squeeze())
+    else:
+        is_path = isinstance(content, pathlib.Path)
+        image = Image.open(content if is_path else io.BytesIO(content))
+    image = ImageOps.exif_transpose(image)
+    image = image.convert("RGB" if channels == 3 else "L")
+    side = min(image.size)
+    left, top = (image.width - side) // 2, (image.height - side) // 2
+    image = image.resize(
+        (size, size),
+        Image.Resampling.BILINEAR,  # anti-aliased wherever it shrinks
+        box=(left, top, left + side, top + side),
+    )
+    return np.asarray(image, np.uint8).reshape(shape)

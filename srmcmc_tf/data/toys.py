@@ -1,0 +1,142 @@
+"""Toys: densities in 1-D and 2-D that are known exactly, to learn from.
+
+Each is a mixture of pieces, Gaussians or squares, many of them along a curve
+where it is one. So its draws are exact, and its density is a sum. All lie well
+inside [-1, 1], where the chains start.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from srmcmc_tf.config import config
+from srmcmc_tf.sampling import rng
+
+
+class Toy(NamedTuple):
+    """A mixture of pieces of one kind, in d dimensions.
+
+    Attributes:
+        weights: of the pieces, float64 [c], of sum 1.
+        centers: float64 [c, d].
+        scales: float64 [c]: standard deviations of Gaussians, half the sides
+            of squares.
+        square: whether the pieces are uniform on squares; else Gaussian.
+    """
+
+    weights: np.ndarray
+    centers: np.ndarray
+    scales: np.ndarray
+    square: bool = False
+
+
+def get(dataset, name):
+    """The `Toy` of that name; `config.TOYS` lists them by data set."""
+    if name not in config.TOYS[dataset]:
+        raise ValueError(f"{dataset} has no toy {name!r}")
+    return _mixtures_1d() if dataset == "toy_1d" else _PLANE[name]()
+
+
+def draw(toy, n, seed):
+    """Exact draws.
+
+    Args:
+        toy: a `Toy`.
+        n: how many.
+        seed: int32 [2], as of `rng`; it names them all.
+
+    Returns:
+        float32 [n, d].
+    """
+    d = toy.centers.shape[1]
+    with tf.device("cpu"):  # the same draws on any machine
+        u = (rng.uniform([n], rng.fold(seed, rng.TOY, 0)).numpy() + 1) / 2
+        piece = np.searchsorted(np.cumsum(toy.weights), u, side="right")
+        piece = np.minimum(piece, len(toy.weights) - 1)  # of rounding
+        shape = rng.uniform if toy.square else rng.normal
+        offset = shape([n, d], rng.fold(seed, rng.TOY, 1)).numpy()
+    x = toy.centers[piece] + toy.scales[piece, None] * offset
+    return x.astype(np.float32)
+
+
+def density(toy, x):
+    """The exact density at points [m, d]: float64 [m]."""
+    x = np.asarray(x, np.float64)
+    d = x.shape[1]
+    total = np.zeros(len(x))
+    for weight, center, scale in zip(
+        toy.weights, toy.centers, toy.scales, strict=True
+    ):
+        u = (x - center) / scale
+        if toy.square:
+            total += weight * (np.abs(u) < 1).all(axis=1) / (2 * scale) ** d
+        else:
+            bell = np.exp(-0.5 * (u**2).sum(axis=1))
+            total += weight * bell / (np.sqrt(2 * np.pi) * scale) ** d
+    return total
+
+
+def _mixtures_1d():
+    """Three Gaussians of unequal weight and width."""
+    return Toy(
+        np.array([0.3, 0.45, 0.25]),
+        np.array([[-0.65], [0.05], [0.7]]),
+        np.array([0.07, 0.1, 0.05]),
+    )
+
+
+def _mixtures():
+    """Eight Gaussians on a circle."""
+    return _along(_circle(0.65, 8), 0.07)
+
+
+def _rings():
+    """Two circles around one point, of equal density along them."""
+    # A third of a scale apart: their sum shows no ripple.
+    points = [_circle(r, round(400 * r)) for r in (0.25, 0.75)]
+    return _along(np.concatenate(points), 0.05)
+
+
+def _spirals():
+    """Two arms, each turned by half a circle from the other."""
+    turn = 1.5 * np.pi * np.sqrt(np.linspace(0.04, 1.0, 200))
+    arm = _polar(0.75 * turn / turn[-1], turn)
+    return _along(np.concatenate([arm, -arm]), 0.05)
+
+
+def _pinwheel():
+    """Five bent blades, wider outwards."""
+    r = np.linspace(0.2, 0.75, 60)
+    blades = [_polar(r, 2 * np.pi * i / 5 + 1.5 * r) for i in range(5)]
+    return _along(np.concatenate(blades), np.tile(0.02 + 0.08 * r, 5))
+
+
+def _checkerboard():
+    """The eight dark squares of a board of four by four."""
+    row, column = np.nonzero(np.indices([4, 4]).sum(axis=0) % 2 == 0)
+    centers = 0.4 * (np.stack([column, row], axis=1) - 1.5)
+    return _along(centers, 0.2)._replace(square=True)
+
+
+_PLANE = {
+    "mixtures": _mixtures,
+    "rings": _rings,
+    "spirals": _spirals,
+    "checkerboard": _checkerboard,
+    "pinwheel": _pinwheel,
+}
+
+
+def _along(centers, scales):
+    """Pieces of equal weight."""
+    n = len(centers)
+    return Toy(np.full(n, 1 / n), centers, np.broadcast_to(scales, [n]))
+
+
+def _circle(radius, n):
+    return _polar(np.full(n, radius), 2 * np.pi * np.arange(n) / n)
+
+
+def _polar(r, angle):
+    return np.stack([r * np.cos(angle), r * np.sin(angle)], axis=1)

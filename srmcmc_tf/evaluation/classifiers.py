@@ -1,0 +1,178 @@
+"""Small classifiers of our own, where Inception does not suit.
+
+Inception knows photographs in colour. For grey or tiny images its place is
+taken by a classifier of scikit-learn's 1,797 handwritten digits, for toys by
+one of the regions of the toy; each is trained when it is first needed. Their
+values are named after them and are never called FID: they compare runs with
+each other, not with the literature.
+"""
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from srmcmc_tf.data import pixels, toys
+from srmcmc_tf.files import cache, npz
+from srmcmc_tf.metrics.features.network import Network, Seen, digest
+from srmcmc_tf.sampling import rng
+
+FEATURES = 64
+
+
+def of_digits(height):
+    """The classifier of digits, for images of a height.
+
+    It works at the largest of 8x8, 16x16 and 32x32 that is not larger than
+    the images, on the mean of their channels.
+
+    Args:
+        height: of the images, in pixels.
+
+    Returns:
+        A `Network` of 64 features and 10 classes.
+    """
+    size = max(s for s in (8, 16, 32) if s <= max(height, 8))
+    model = build([size, size, 1], classes=10)
+    name = f"digits_classifier{size}"
+    weights = _learned(name, model, lambda: digits(size))
+
+    def see(images):
+        x = tf.reduce_mean(pixels.to_float(images), axis=3, keepdims=True)
+        x = tf.image.resize(x, [size, size], antialias=True)
+        return Seen(*model(x))
+
+    images = tf.TensorSpec([None] * 4, tf.uint8)
+    return _network("digits", name, weights, model, see, images)
+
+
+def of_toy(dataset, name):
+    """The classifier of the regions of a toy, for points.
+
+    Args:
+        dataset: "toy_1d" or "toy_2d".
+        name: of the toy.
+
+    Returns:
+        A `Network` of 64 features and at most 10 classes.
+    """
+    toy = toys.get(dataset, name)
+    centers = _regions(toy)
+    d = centers.shape[1]
+    model = build([d], classes=len(centers))
+    name = f"{dataset}_{name}_classifier"
+    weights = _learned(name, model, lambda: regions(toy, centers))
+    points = tf.TensorSpec([None, d], tf.float32)
+    return _network(
+        "toy", name, weights, model, lambda x: Seen(*model(x)), points
+    )
+
+
+def build(shape, classes):
+    """A model of images [n, h, h, 1] or of points [n, d].
+
+    Returns:
+        A `keras.Model` with two outputs, features and logits.
+    """
+    seeds = iter(range(100))
+
+    def layer(kind, *args, activation="relu", **kwargs):
+        weights = keras.initializers.HeNormal(seed=next(seeds))
+        return kind(
+            *args, activation=activation, kernel_initializer=weights, **kwargs
+        )
+
+    x = examples = keras.Input(shape)
+    if len(shape) == 3:
+        convolution = keras.layers.Conv2D
+        x = layer(convolution, 16, 3, padding="same")(x)
+        while x.shape[1] > 4:
+            x = layer(convolution, 2 * x.shape[3], 4, 2, padding="same")(x)
+        x = keras.layers.Flatten()(x)
+    else:
+        x = layer(keras.layers.Dense, FEATURES)(x)
+    features = layer(keras.layers.Dense, FEATURES)(x)
+    logits = layer(keras.layers.Dense, classes, activation=None)(features)
+    return keras.Model(examples, [features, logits])
+
+
+def train(model, examples, labels, epochs=10, batch=64):
+    """Fits the logits of `build`'s model to labels, in a fixed order."""
+    head = keras.Model(model.input, model.outputs[1])
+    head.compile(
+        keras.optimizers.Adam(1e-3),
+        keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        jit_compile=False,
+    )
+    # RandomState's stream is frozen; those of newer generators may change.
+    random = np.random.RandomState(0)
+    order = np.concatenate(
+        [random.permutation(len(examples)) for _ in range(epochs)]
+    )
+    head.fit(
+        examples[order],
+        labels[order],
+        batch_size=batch,
+        shuffle=False,
+        verbose=0,
+    )
+
+
+def digits(size):
+    """scikit-learn's digits, float32 [1797, size, size, 1], and labels."""
+    from sklearn import datasets
+
+    found = datasets.load_digits()
+    images = np.round(found.images * (255 / 16)).astype(np.uint8)
+    shape = (size, size, 1)
+    images = np.stack([pixels.square(image, shape) for image in images])
+    return pixels.to_float(images).numpy(), found.target
+
+
+def regions(toy, centers, n=4_000):
+    """Draws of a toy, float32 [n, d], and which center is the nearest."""
+    x = toys.draw(toy, n, rng.seed_of(0))
+    distances = ((x[:, None] - centers) ** 2).sum(axis=2)
+    return x, distances.argmin(axis=1)
+
+
+def _regions(toy):
+    """The centers of a toy's pieces; of ten groups where it has more."""
+    from sklearn.cluster import KMeans
+
+    if len(toy.centers) <= 10:
+        return toy.centers
+    groups = KMeans(10, n_init=1, random_state=0).fit(toy.centers)
+    return groups.cluster_centers_
+
+
+def _learned(name, model, examples):
+    """The weights of a model, from the cache or by training; now its own.
+
+    The same processor trains the same one, others a very similar one.
+    """
+    path = cache.cache_dir() / f"{name}-v1.npz"
+    weights = npz.load(path)
+    if weights is None:
+        print(f"training {name}, once")
+        train(model, *examples())
+        weights = {f"{i:02d}": w for i, w in enumerate(model.get_weights())}
+        npz.save(path, weights)
+    model.set_weights([weights[name] for name in sorted(weights)])
+    return weights
+
+
+def _network(kind, name, weights, model, see, examples):
+    names = {
+        "fid": f"{kind}_classifier_distance",
+        "kid": f"{kind}_classifier_kernel_distance",
+        "is": f"{kind}_classifier_score",
+    }
+    return Network(
+        name,
+        "trained here",
+        digest(weights),
+        FEATURES,
+        model.outputs[1].shape[1],
+        names,
+        tf.function(see, input_signature=[examples]),
+    )

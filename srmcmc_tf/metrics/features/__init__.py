@@ -1,0 +1,1 @@
+"""Fixed networks that turn images into features."""

@@ -1,0 +1,1 @@
+"""Energies, the short-run model, the baselines, and a config's model."""

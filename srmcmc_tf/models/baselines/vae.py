@@ -1,0 +1,116 @@
+"""The variational autoencoder of the paper's comparison."""
+
+import math
+
+import keras
+import tensorflow as tf
+
+from srmcmc_tf.models.baselines import networks
+from srmcmc_tf.models.baselines.latent import LatentModel, descend
+from srmcmc_tf.models.short_run import adam, images_of
+from srmcmc_tf.sampling import rng
+from srmcmc_tf.sampling.inversion import Reconstruction
+
+# The variance that rounding to uint8 leaves in images of [-1, 1]: what fits
+# better than this fits the rounding.
+_ROUNDING = (2 / 255) ** 2 / 12
+
+
+@keras.saving.register_keras_serializable("srmcmc_tf")
+class VAE(LatentModel):
+    """An autoencoder whose code is Gaussian (Kingma and Welling, 2013).
+
+    The encoder gives mean and log sigma of z, the generator (its decoder) the
+    mean of x; prior and posterior of z and the likelihood of x are Gaussians
+    with independent coordinates. The likelihood has one variance for all
+    pixels, in each update the one that fits best, the mean squared error of
+    the batch: so the bound needs no weight between its two terms.
+
+    Encoder and generator have the layers and feature maps of the energy of
+    the same `n_f`. At 32x32x3 and n_f=64, where that has 2,763,393 weights:
+
+    Args:
+        image_size, channels, n_f, latent, seed, precision: see `LatentModel`.
+
+    Examples:
+
+    >>> VAE(32, 3, n_f=64).count_params()
+    7968203
+    """
+
+    def __init__(self, image_size, channels=3, **kwargs):
+        super().__init__(image_size, channels, **kwargs)
+        shared = dict(n_f=self.n_f, dtype=self.precision)
+        self.encoder = networks.encoder(
+            image_size, channels, 2 * self.latent, seed=2 * self.seed, **shared
+        )
+        self.generator = networks.generator(
+            image_size, channels, self.latent, seed=2 * self.seed + 1, **shared
+        )
+
+    @staticmethod
+    def adam(learning_rate=1e-3):
+        return adam(learning_rate)
+
+    def compile(self, optimizer=None, **kwargs):
+        super().compile(optimizer, **kwargs)
+        self.optimizer.build(self.trainable_variables)
+
+    def checkpoint_items(self):
+        """What an update changes, by the names it has in a checkpoint."""
+        return {
+            "encoder": self.encoder,
+            "generator": self.generator,
+            "optimizer": self.optimizer,
+        }
+
+    def train_step(self, data):
+        """One update along the bound's gradient; its quantities by name."""
+        x = images_of(data)
+        with tf.GradientTape() as tape:
+            logs = self._bound(x, rng.TRAIN, self.optimizer.iterations)
+        variables = self.trainable_variables
+        norm = descend(tape, logs["loss"], variables, self.optimizer)
+        return {**logs, "gradient_norm": norm}
+
+    def test_step(self, data):
+        """The quantities of an update on other data, without the update."""
+        return self._bound(images_of(data), rng.TEST, 0)
+
+    def encode(self, x):
+        """Mean and log sigma of z, [n, latent] each, for images."""
+        return tf.split(self.encoder(x), 2, axis=1)
+
+    def reconstruct(self, x, *, seeds=None, keep=()):
+        """The VAE's own reconstructions: encoded to the mean, and decoded.
+
+        Args:
+            x: images in [-1, 1], [n, h, w, c].
+            seeds: as of the other models; not used, for nothing is drawn.
+            keep: with 0 in it the result is also kept as a frame.
+
+        Returns:
+            A `reconstruct.Reconstruction` with z [n, latent], of no
+            iterations.
+        """
+        x = tf.convert_to_tensor(x, tf.float32)
+        z, _ = self.encode(x)
+        ends = self(z)
+        mse = tf.reduce_mean(tf.square(x - ends), axis=[1, 2, 3])
+        frames = ends[None] if 0 in keep else ends[None][:0]
+        return Reconstruction(ends, z, mse[None], frames)
+
+    def _bound(self, x, *draw):
+        """The negative bound, in nats a pixel, and what it is made of."""
+        mean, log_sigma = self.encode(x)
+        sigma = tf.exp(log_sigma)
+        z = mean + sigma * self._normal(tf.shape(x)[0], *draw)
+        mse = tf.reduce_mean(tf.square(x - self.generator(z)))
+        # No tensor is used three times: TensorFlow would add its gradients
+        # in an order that depends on timing.
+        square = tf.square(sigma) + tf.square(mean)
+        kl = tf.reduce_sum(0.5 * (square - 1.0) - log_sigma, axis=1)
+        kl = tf.reduce_mean(kl)
+        misfit = 0.5 * tf.math.log(2 * math.pi * math.e * (mse + _ROUNDING))
+        pixels = math.prod(self.image_shape)
+        return {"loss": misfit + kl / pixels, "mse": mse, "kl": kl}

@@ -1,0 +1,300 @@
+"""The short-run MCMC model: an energy network and the chain run on it."""
+
+import keras
+import tensorflow as tf
+
+from srmcmc_tf.distribution import strategies
+
+# Not used here, but a saved model may have a schedule of it.
+from srmcmc_tf.models import schedules as schedules
+from srmcmc_tf.sampling import chain, inversion, rng
+
+
+@keras.saving.register_keras_serializable("srmcmc_tf")
+class ShortRunEBM(keras.Model):
+    """Learns an energy whose K-step Langevin chain is the generator.
+
+    Every update starts fresh chains from uniform noise, runs exactly K steps
+    and moves the weights along `mean f(data) - mean f(samples)`: Algorithm 1
+    of Nijkamp et al., "Learning Non-Convergent Non-Persistent Short-Run MCMC
+    Toward Energy-Based Model", NeurIPS 2019.
+
+    The data given to `fit` are images in [-1, 1], to which Gaussian noise was
+    added (`srmcmc_tf.data.batches` does both).
+
+    Args:
+        energy: `keras.Model`, images [n, h, w, c] to f [n, 1] or [n]; built.
+        K: steps of a chain.
+        step_size: factor of the gradient f' in a step.
+        noise: factor of the Gaussian noise in a step.
+        seed: integer that names all starts and noise of the training.
+        **kwargs: of `keras.Model`, such as `name`.
+
+    Examples:
+
+    >>> energy = srmcmc_tf.energies.convnet(8, channels=1, n_f=4)
+    >>> model = ShortRunEBM(energy, K=5)
+    >>> model.sample(seeds=[0, 1, 2]).shape
+    TensorShape([3, 8, 8, 1])
+    """
+
+    def __init__(
+        self, energy, *, K=100, step_size=1.0, noise=0.01, seed=0, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.energy = energy
+        self.K = K
+        self.step_size = step_size
+        self.noise = noise
+        self.seed = seed
+        self.built = True
+        self._compile_chain("auto")
+
+    def call(self, x):
+        """f(x), the negative energy: [n, h, w, c] to [n, 1]."""
+        return self.energy(x)
+
+    def compile(self, optimizer=None, *, jit_compile="auto", **kwargs):
+        """Sets the optimizer and whether XLA compiles the chain.
+
+        Args:
+            optimizer: a Keras optimizer; by default the paper's Adam.
+            jit_compile: True, False or "auto", which is True where there is a
+                GPU and False elsewhere: XLA's convolution gradients on a CPU
+                are three times slower than TensorFlow's. It concerns the
+                chain only; the rest of the update is never compiled by XLA.
+            **kwargs: as in `keras.Model.compile`; the loss is the model's own.
+        """
+        for name in ("loss", "loss_weights", "metrics", "weighted_metrics"):
+            if kwargs.get(name) is not None:
+                raise ValueError(f"ShortRunEBM has its own; leave `{name}` out")
+        self._compile_chain(jit_compile)
+        super().compile(optimizer or adam(), jit_compile=False, **kwargs)
+        self.optimizer.build(self.trainable_variables)
+        strategies.expect_sums(self.distribute_strategy, self.optimizer)
+
+    def train_step(self, data):
+        """One update of Algorithm 1; returns its quantities by name."""
+        x = images_of(data)
+        chain = self._fresh_chain(x, rng.TRAIN, self.optimizer.iterations)
+        with tf.GradientTape() as tape:
+            logs = self._compare(x, chain)
+            # The gradient is summed over replicas; the paper takes the mean.
+            replicas = tf.distribute.get_strategy().num_replicas_in_sync
+            loss = self.optimizer.scale_loss(-logs["f_difference"] / replicas)
+        variables = self.trainable_variables
+        gradient = strategies.total(tape.gradient(loss, variables))
+        self.optimizer.apply(gradient, variables)
+        logs["gradient_norm"] = tf.linalg.global_norm(gradient)
+        return strategies.logs(logs)
+
+    def test_step(self, data):
+        """The quantities of an update on other data, without the update."""
+        x = images_of(data)
+        chain = self._fresh_chain(x, rng.TEST, 0)
+        return strategies.logs(self._compare(x, chain))
+
+    def start(self, seeds):
+        """The starts z of the chains that `seeds` name, uniform in [-1, 1)."""
+        seeds = rng.fold(rng.seeds_of(seeds), rng.START)
+        shape = [seeds.shape[0], *self.energy.input_shape[1:]]
+        return rng.uniform(shape, seeds)
+
+    def sample(self, seeds, *, K=None, noise=None):
+        """Runs one chain a seed; the seed names its start and all its noise.
+
+        Args:
+            seeds: integers, shape [n].
+            K: steps, by default those of the training.
+            noise: factor of the noise, by default that of the training.
+
+        Returns:
+            float32 [n, h, w, c], not clipped.
+        """
+        K = self.K if K is None else K
+        return self.trace(seeds, [K], noise=noise)[:, 0]
+
+    def trace(self, seeds, steps, *, noise=None):
+        """The chains of `sample` on their way, after each of some steps.
+
+        Args:
+            seeds: integers, shape [n].
+            steps: increasing numbers of steps, [s]; 0 is the start.
+            noise: factor of the noise, by default that of the training.
+
+        Returns:
+            float32 [n, s, h, w, c], not clipped.
+        """
+        noise = self.noise if noise is None else noise
+        chain_seeds = rng.fold(rng.seeds_of(seeds), rng.CHAIN)
+        x, done, seen = self.start(seeds), 0, []
+        for step in steps:
+            x = self._ends(x, chain_seeds, step - done, noise, done)
+            done = step
+            seen.append(x)
+        return tf.stack(seen, axis=1)
+
+    def interpolate(self, z1, z2, rho, *, K=None):
+        """The deterministic ends of starts between two.
+
+        z = rho z1 + sqrt(1 - rho^2) z2 keeps the variance of the starts, not
+        their range: a sum of two uniforms is not uniform.
+
+        Args:
+            z1: starts [n, h, w, c], as of `start`.
+            z2: others of the same shape.
+            rho: weights of `z1` in [0, 1], shape [r].
+            K: steps, by default those of the training.
+
+        Returns:
+            float32 [n, r, h, w, c], not clipped.
+        """
+        ones = [1] * len(self.image_shape)
+        rho = tf.reshape(tf.cast(rho, tf.float32), [1, -1, *ones])
+        z = rho * z1[:, None] + tf.sqrt(1.0 - rho**2) * z2[:, None]
+        K = self.K if K is None else K
+        starts = tf.reshape(z, [-1, *z.shape[2:]])
+        seeds = tf.zeros([tf.shape(starts)[0], 2], tf.int32)  # of no noise
+        return tf.reshape(self._ends(starts, seeds, K, 0.0), tf.shape(z))
+
+    def reconstruct(
+        self,
+        x,
+        *,
+        seeds=None,
+        iterations=200,
+        rule="descent",
+        step=None,
+        observe=tf.identity,
+        K=None,
+        keep=(),
+    ):
+        """Infers starts z whose deterministic chains end at given images.
+
+        Descent on ||observe(x) - observe(M(z))||^2 over z, through all steps.
+
+        Args:
+            x: images in [-1, 1], [n, h, w, c].
+            seeds: integers [n] that name the first z; by default 0 to n - 1.
+            iterations: steps of the descent.
+            rule: "descent", the paper's, or "adam".
+            step: factor of the gradient; by default one that was measured.
+            observe: images to what is known of them, for reconstruction from
+                a part: a mask, a smaller size.
+            K: steps of the chain, by default those of the training.
+            keep: iterations at which M(z) is kept as a frame.
+
+        Returns:
+            A `inversion.Reconstruction`.
+        """
+        x = tf.convert_to_tensor(x, tf.float32)
+        z = self.start(range(len(x)) if seeds is None else seeds)
+        return inversion.infer(
+            self,
+            x,
+            z,
+            observe=observe,
+            iterations=iterations,
+            rule=rule,
+            step=step,
+            K=self.K if K is None else K,
+            keep=keep,
+        )
+
+    @property
+    def image_shape(self):
+        """(h, w, c) of a sample; (d,) where it is a point."""
+        return self.energy.input_shape[1:]
+
+    def checkpoint_items(self):
+        """What an update changes, by the names it has in a checkpoint."""
+        return {"energy": self.energy, "optimizer": self.optimizer}
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "energy": keras.saving.serialize_keras_object(self.energy),
+            "K": self.K,
+            "step_size": self.step_size,
+            "noise": self.noise,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        energy = keras.saving.deserialize_keras_object(config["energy"])
+        return cls(**{**config, "energy": energy})
+
+    def get_compile_config(self):
+        optimizer = keras.saving.serialize_keras_object(self.optimizer)
+        return {"optimizer": optimizer, "jit_compile": self._jit_chain}
+
+    def compile_from_config(self, config):
+        self.compile(**keras.saving.deserialize_keras_object(config))
+
+    def _compile_chain(self, jit_compile):
+        self._jit_chain = jit_compile
+        if jit_compile == "auto":
+            jit_compile = bool(tf.config.list_physical_devices("GPU"))
+        # By the rank of the seed: one for both would be traced for any rank.
+        self._chains = {
+            rank: chain.compiled(
+                self.energy, step_size=self.step_size, jit_compile=jit_compile
+            )
+            for rank in (1, 2)
+        }
+        self._shared_chain = strategies.share_rows(
+            self.distribute_strategy,
+            lambda rows, *settings: self._chains[2](*rows, *settings).x,
+        )
+
+    def _run_chain(self, x, seed, K, noise, first=0):
+        chain = self._chains[seed.shape.rank]
+        return chain(x, seed, *_settings(K, noise, first))
+
+    def _ends(self, x, seeds, K, noise, first=0):
+        """The ends of chains that all devices share."""
+        return self._shared_chain([x, seeds], *_settings(K, noise, first))
+
+    def _fresh_chain(self, x, *draw):
+        """A chain for each row of `x`, started from noise that `draw` names."""
+        seed = rng.fold(rng.seed_of(self.seed), *draw, 0)
+        seed = strategies.own_rows(seed, tf.shape(x)[0])
+        z = rng.uniform(tf.shape(x), rng.fold(seed, rng.START))
+        return self._run_chain(z, rng.fold(seed, rng.CHAIN), self.K, self.noise)
+
+    def _compare(self, x, chain):
+        """f on data and on samples, as one batch, and what the chain met."""
+        f = self.energy(tf.concat([x, chain.x], axis=0))
+        f_data, f_samples = tf.split(f, 2)
+        f_data, f_samples = tf.reduce_mean(f_data), tf.reduce_mean(f_samples)
+        outside = tf.cast(tf.abs(chain.x) > 1.0, tf.float32)
+        return {
+            "f_data": f_data,
+            "f_samples": f_samples,
+            "f_difference": f_data - f_samples,
+            "f_prime_norm": chain.f_prime_norm,
+            "out_of_range": tf.reduce_mean(outside),
+        }
+
+
+def images_of(data):
+    """The images of a batch, which may come with labels."""
+    x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+    if not x.dtype.is_floating:
+        raise TypeError(
+            f"images must be floats about [-1, 1], not {x.dtype.name}: "
+            "srmcmc_tf.data.batches makes them of uint8"
+        )
+    return tf.cast(x, tf.float32)
+
+
+def _settings(K, noise, first):
+    """As tensors, so that another K or noise is no new trace."""
+    K, first = tf.cast(K, tf.int32), tf.cast(first, tf.int32)
+    return K, tf.cast(noise, tf.float32), first
+
+
+def adam(learning_rate=1e-4):
+    """The paper's optimizer, with PyTorch's epsilon."""
+    return keras.optimizers.Adam(learning_rate, 0.9, 0.999, epsilon=1e-8)

@@ -1,0 +1,1 @@
+"""Random numbers, short-run chains and their inversion: pure functions."""

@@ -1,0 +1,1 @@
+"""Exported models and the demo server."""

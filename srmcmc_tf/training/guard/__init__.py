@@ -1,0 +1,1 @@
+"""The divergence guard: its rule, and the rollback."""

@@ -1,0 +1,86 @@
+import dataclasses
+import json
+
+import pytest
+
+from srmcmc_tf.config import config
+from srmcmc_tf.errors import UserError
+
+
+@pytest.mark.parametrize("name", config.DATASETS)
+def test_every_data_set_has_a_config_that_tells_its_command_and_cost(name):
+    assert config.load(name).dataset == name
+    text = config.describe(name)
+    command = "bin/train" if name == "digits" else f"bin/train --dataset={name}"
+    for word in (command, "Cost:", "Expect:"):
+        assert word in text
+
+
+def test_the_papers_settings_stand_in_its_configs():
+    for name in ("cifar10", "celeb_a", "lsun_bedroom"):
+        paper = config.load(name)
+        assert (paper.K, paper.sigma, paper.batch_size) == (100, 0.03, 64)
+        assert (paper.step_size, paper.noise) == (1.0, 0.01)
+        assert (paper.learning_rate, paper.anneal_after) == (1e-4, 200_000)
+        assert (paper.n_examples, paper.n_left_out) == (40_000, 1_000)
+    sizes = {
+        "cifar10": (32, 128),
+        "celeb_a": (64, 64),
+        "lsun_bedroom": (64, 64),
+    }
+    for name, (size, n_f) in sizes.items():
+        assert (config.load(name).image_size, config.load(name).n_f) == (
+            size,
+            n_f,
+        )
+
+
+@pytest.mark.parametrize(
+    "name, text, message",
+    [
+        ("K", "0", "--K=0: must be a whole number, 1 to 100,000"),
+        ("K", "ten", "--K=ten: must be a whole number, 1 to 100,000"),
+        ("K", "1.5", "--K=1.5: must be a whole number"),
+        ("sigma", "-0.1", "must be a number, 0.0 to 10.0"),
+        ("sigma", "nan", "must be a number, 0.0 to 10.0"),
+        ("image_size", "48", "must be a power of two, 8 to 1,024"),
+        ("channels", "2", "must be one of 1, 3"),
+        ("dataset", "cifar", "did you mean 'cifar10'?"),
+        ("sigma", "Auto", "must be a number, 0.0 to 10.0, or auto"),
+        ("ema", "1", "must be a number, 0.0 to 0.99999"),
+        ("guard", "yes", "must be one of on, off"),
+        ("precision", "float16", "must be one of float32, mixed_bfloat16"),
+    ],
+)
+def test_a_wrong_value_is_told_the_range(name, text, message):
+    with pytest.raises(UserError) as error:
+        config.parse(name, text)
+    assert message in str(error.value)
+
+
+def test_values_take_the_type_of_their_field():
+    assert config.parse("K", "50") == 50
+    assert config.parse("learning_rate", "1e-3") == 1e-3
+    assert config.parse("data_dir", "12") == "12"
+
+
+def test_sigma_may_find_itself_under_the_guard():
+    assert config.parse("sigma", "auto") == "auto"
+    with pytest.raises(UserError, match="needs --guard=on"):
+        config.Config(sigma="auto", guard="off")
+
+
+def test_the_average_is_off_in_the_papers_configs():
+    for name in ("cifar10", "celeb_a", "celeb_a_128", "lsun_bedroom"):
+        assert config.load(name).ema == 0.0
+
+
+def test_a_config_survives_json():
+    one = dataclasses.replace(config.load("cifar10"), sigma="auto")
+    values = json.loads(json.dumps(dataclasses.asdict(one)))
+    assert config.from_dict(values) == one
+
+
+def test_an_unknown_setting_gets_a_suggestion():
+    with pytest.raises(UserError, match="did you mean 'sigma'"):
+        config.from_dict({"sigmma": 1})

@@ -1,0 +1,100 @@
+import json
+import socket
+import threading
+import time
+
+import pytest
+
+from srmcmc_tf.benchmarks.workers import free_addresses
+from srmcmc_tf.distribution import cluster
+from srmcmc_tf.errors import UserError
+
+
+def config(index=0, kind="worker", **jobs):
+    jobs = jobs or {"worker": ["a:2222", "b:2222"]}
+    return json.dumps({"cluster": jobs, "task": {"type": kind, "index": index}})
+
+
+def team(addresses, index=0):
+    names = tuple(f"worker {i}" for i in range(len(addresses)))
+    return cluster.Cluster(names, addresses, index)
+
+
+def test_the_chief_comes_first_whatever_the_order_of_the_jobs():
+    jobs = {"worker": ["a:1", "b:1"], "chief": ["c:1"]}
+    found = cluster.read(config(1, **jobs))
+    assert found.names == ("chief 0", "worker 0", "worker 1")
+    assert found.addresses == ("c:1", "a:1", "b:1") and found.index == 2
+    assert cluster.read(config(0, "chief", **jobs)).index == 0
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("{cluster", "is not JSON"),
+        ("[]", "needs 'cluster', an object"),
+        ('{"cluster": {}}', "needs 'task', an object"),
+        ('{"cluster": {}, "task": {}}', "needs 'type', text"),
+        (config(**{"worker": "a:1"}), "needs 'worker', a list"),
+        (config(2), "the task worker 2, its cluster only worker 0, worker 1"),
+        (config(None), "the task worker None"),
+        (config(0, "chief"), "the task chief 0"),
+        (config(**{"worker": ["a:1"], "ps": ["b:1"]}), "has 'ps'"),
+        (config(**{"worker": ["a"]}), "address 'a': must be host:port"),
+        (config(**{"worker": ["a:70000"]}), "must be host:port"),
+        (config(**{"worker": [7]}), "must be host:port"),
+        (config(**{"worker": ["a:1", "a:1"]}), "the same address"),
+    ],
+)
+def test_a_wrong_tf_config_is_explained_in_one_line(text, message):
+    with pytest.raises(UserError) as error:
+        cluster.read(text)
+    assert message in str(error.value) and "\n" not in str(error.value)
+    assert 'like {"cluster"' in str(error.value)
+
+
+def test_a_strategy_asks_for_tf_config_or_not(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", config(1))
+    assert cluster.of("auto").index == cluster.of("multi_worker").index == 1
+    assert cluster.of("one") is cluster.of("mirrored") is None
+    monkeypatch.delenv("TF_CONFIG")
+    assert cluster.of("auto") is None
+    with pytest.raises(UserError, match="multi_worker needs TF_CONFIG"):
+        cluster.of("multi_worker")
+
+
+def test_workers_that_come_at_different_times_meet():
+    addresses = free_addresses(3)
+    met = []
+
+    def come(index):
+        time.sleep(0.3 * index)
+        cluster.meet(team(addresses, index), patience=20)
+        # As TensorFlow does: it takes the port as soon as all are there.
+        met.append(socket.create_server(("", int(addresses[index][10:]))))
+
+    threads = [threading.Thread(target=come, args=[i]) for i in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(met) == 3
+    for s in met:
+        s.close()
+
+
+def test_a_worker_that_does_not_come_is_named_after_a_stated_time():
+    addresses = free_addresses(2)
+    begin = time.monotonic()
+    with pytest.raises(UserError) as error:
+        cluster.meet(team(addresses), patience=1)
+    assert 1 <= time.monotonic() - begin < 5
+    assert f"worker 1 ({addresses[1]})" in str(error.value)
+    assert "did not come up within 1 s" in str(error.value)
+
+
+def test_a_port_that_is_taken_is_named():
+    with socket.create_server(("", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UserError, match=f"port {port}, which TF_CONFIG"):
+            cluster.meet(team((f"localhost:{port}",)))

@@ -1,0 +1,213 @@
+import pathlib
+import re
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from helpers import ROOT, random_images
+
+import srmcmc_tf
+from srmcmc_tf.data import pixels
+from srmcmc_tf.models import energies, schedules, short_run
+from srmcmc_tf.sampling import chain, rng
+
+QUANTITIES = {
+    "f_data",
+    "f_samples",
+    "f_difference",
+    "f_prime_norm",
+    "out_of_range",
+    "gradient_norm",
+}
+
+
+def batch(n=8):
+    return pixels.to_float(random_images(n))
+
+
+def test_an_update_is_algorithm_1():
+    """Against the algorithm written out: plain ascent, no compiled chain."""
+    f = energies.convnet(8, 1, n_f=4)
+    before = [w.numpy() for w in f.weights]
+    x = batch()
+    seed = rng.fold(rng.seed_of(7), rng.TRAIN, 0, 0)
+    z = rng.uniform(tf.shape(x), rng.fold(seed, rng.START))
+    ends = chain.langevin(f, z, rng.fold(seed, rng.CHAIN), K=5).x
+    with tf.GradientTape() as tape:
+        gain = tf.reduce_mean(f(x)) - tf.reduce_mean(f(ends))
+    ascent = tape.gradient(gain, f.trainable_variables)
+
+    model = srmcmc_tf.ShortRunEBM(f, K=5, seed=7)
+    model.compile(keras.optimizers.SGD(0.1))
+    model.fit(x, batch_size=8, shuffle=False, verbose=0)
+    for old, step, new in zip(before, ascent, f.weights, strict=True):
+        np.testing.assert_allclose(new, old + 0.1 * step, atol=1e-6)
+
+
+def test_logs_name_every_quantity(tiny_model):
+    history = tiny_model.fit(batch(), batch_size=8, verbose=0).history
+    assert set(history) == QUANTITIES
+    difference = history["f_data"][0] - history["f_samples"][0]
+    assert history["f_difference"][0] == pytest.approx(difference)
+
+
+def test_updates_draw_different_noise_and_repeat_with_the_seed():
+    def train(seed):
+        model = srmcmc_tf.ShortRunEBM(
+            energies.convnet(8, 1, n_f=4), K=3, seed=seed
+        )
+        model.compile(keras.optimizers.SGD(0.0))
+        x = np.repeat(batch(8), 2, axis=0)
+        fit = dict(batch_size=8, verbose=0, shuffle=False, epochs=2)
+        return model.fit(x, **fit).history["f_samples"]
+
+    first, second = train(0)
+    assert first != second
+    assert train(0) == [first, second]
+    assert train(1) != [first, second]
+
+
+def test_fit_takes_labels_and_ignores_them(tiny_model):
+    dataset = tf.data.Dataset.from_tensors((batch(), np.zeros(8)))
+    tiny_model.fit(dataset, verbose=0, shuffle=False)
+
+
+def test_evaluate_reports_without_an_update(tiny_model):
+    before = [w.numpy() for w in tiny_model.weights]
+    logs = tiny_model.evaluate(
+        batch(), batch_size=8, verbose=0, return_dict=True
+    )
+    assert set(logs) == QUANTITIES - {"gradient_norm"}
+    for old, new in zip(before, tiny_model.weights, strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_call_is_f(tiny_model):
+    x = batch()
+    np.testing.assert_array_equal(tiny_model(x), tiny_model.energy(x))
+
+
+def test_another_K_is_no_new_trace(tiny_model):
+    calls = [tiny_model.sample(range(4), K=K) for K in (0, 1, 2, 30)]
+    traces = tiny_model._chains[2].experimental_get_tracing_count()
+    assert traces == 1 and len({c.numpy().tobytes() for c in calls}) == 4
+
+
+def test_memory_does_not_grow_with_K():
+    """The graph is the same for any K and carries no stack of past states."""
+    model = srmcmc_tf.ShortRunEBM(energies.convnet(8, 1, n_f=2), K=3)
+    model.sample([0], K=5)
+    graph = (
+        model._chains[1]
+        .get_concrete_function(
+            tf.zeros([1, 8, 8, 1]),
+            tf.zeros([2], tf.int32),
+            tf.constant(5),
+            tf.constant(0.01),
+            tf.constant(0),
+        )
+        .graph.as_graph_def()
+    )
+    ops = {n.op for n in graph.node}
+    ops |= {n.op for f in graph.library.function for n in f.node_def}
+    assert "While" in ops or "StatelessWhile" in ops
+    assert not {op for op in ops if "Stack" in op or "TensorListPush" in op}
+
+
+def test_a_seed_names_a_sample_whatever_is_beside_it(tiny_model):
+    together = tiny_model.sample([3, 4, 5])
+    np.testing.assert_allclose(
+        tiny_model.sample([4])[0], together[1], atol=1e-5
+    )
+    np.testing.assert_array_equal(
+        tiny_model.start([4])[0], tiny_model.start([3, 4])[1]
+    )
+
+
+def test_keras_file_brings_back_weights_optimizer_and_samples(
+    tiny_model, tmp_path
+):
+    tiny_model.fit(batch(), batch_size=8, verbose=0)
+    tiny_model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(
+        again.sample([1, 2]), tiny_model.sample([1, 2])
+    )
+    x = batch()
+    logs = [m.train_on_batch(x, return_dict=True) for m in (tiny_model, again)]
+    assert logs[0] == logs[1]
+
+
+def test_a_keras_file_is_read_in_a_new_process(tiny_model, tmp_path):
+    rate = schedules.Anneal(1e-3, after=5, half_life=5)
+    tiny_model.compile(short_run.adam(rate))
+    tiny_model.fit(batch(), batch_size=8, verbose=0)
+    tiny_model.save(tmp_path / "model.keras")
+    code = (
+        "import keras; from srmcmc_tf import ShortRunEBM\n"
+        f"model = keras.saving.load_model({str(tmp_path / 'model.keras')!r})\n"
+        f"model.sample([1, 2]).numpy().tofile({str(tmp_path / 'x')!r})"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+    x = np.fromfile(tmp_path / "x", np.float32).reshape(2, 8, 8, 1)
+    np.testing.assert_allclose(x, tiny_model.sample([1, 2]), atol=1e-5)
+
+
+@pytest.mark.parametrize("seeds", [3, [], [[1]]])
+def test_seeds_are_a_list_of_integers(tiny_model, seeds):
+    with pytest.raises(ValueError, match="list of integers"):
+        tiny_model.sample(seeds)
+
+
+def test_integers_for_images_are_refused(tiny_model):
+    with pytest.raises(TypeError, match="floats about"):
+        tiny_model.fit(random_images(8), batch_size=8, verbose=0)
+
+
+def test_config_round_trip(tiny_model):
+    again = srmcmc_tf.ShortRunEBM.from_config(tiny_model.get_config())
+    assert again.get_config() == tiny_model.get_config()
+
+
+def test_a_loss_of_ones_own_is_refused(tiny_model):
+    with pytest.raises(ValueError, match="leave `loss` out"):
+        tiny_model.compile(loss="mse")
+
+
+def test_xla_follows_the_device_by_default(tiny_model):
+    assert tiny_model.jit_compile is False  # the update as a whole, ever
+    on_gpu = bool(tf.config.list_physical_devices("GPU"))
+    assert bool(tiny_model._chains[1]._jit_compile) is on_gpu
+
+
+def test_xla_chain_agrees_with_the_graph_without_noise():
+    f = energies.convnet(8, 1, n_f=4)
+    plain, xla = (srmcmc_tf.ShortRunEBM(f, K=5, noise=0.0) for _ in range(2))
+    xla.compile(jit_compile=True)
+    z = tiny_start = plain.start([0, 1])
+    seed = rng.seed_of([0, 1])
+    ends = [m._run_chain(z, seed, 5, 0.0).x for m in (plain, xla)]
+    np.testing.assert_allclose(*ends, atol=1e-5)
+    assert np.abs(ends[0] - tiny_start).max() > 0
+
+
+def test_summary_counts_the_weights_of_the_energy(tiny_model, capsys):
+    tiny_model.summary()
+    assert f"{tiny_model.energy.count_params():,}" in capsys.readouterr().out
+
+
+def test_the_script_of_the_readme_runs(tmp_path, monkeypatch):
+    readme = pathlib.Path(ROOT / "README.md").read_text()
+    script = re.search(r"```python\n(.*?)```", readme, re.DOTALL).group(1)
+    assert len(script.strip().splitlines()) <= 12
+    script = script.replace(
+        "steps_per_epoch=1000, epochs=10", "steps_per_epoch=2"
+    )
+    monkeypatch.chdir(tmp_path)
+    np.save("images.npy", random_images(64, 32, 3))
+    exec(script, {})
+    assert (tmp_path / "samples.png").exists()
+    keras.saving.load_model(tmp_path / "model.keras")

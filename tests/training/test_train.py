@@ -1,0 +1,250 @@
+"""Real runs of `bin/train`, ended in every way a run can end."""
+
+import os
+import random
+import re
+import resource
+import signal
+import time
+
+import numpy as np
+import pytest
+from helpers import (
+    assert_same_run,
+    call,
+    finish,
+    flags,
+    random_images,
+    rows,
+    run,
+    start,
+    state,
+    wait_for,
+    write_images,
+)
+
+LONG = dict(updates=40, checkpoint_every=3, sample_every=20)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run that nothing ended."""
+    workdir = tmp_path_factory.mktemp("runs") / "whole"
+    code, out, err = run(f"--workdir={workdir}", *flags(**LONG))
+    assert code == 0, err
+    return workdir, out, err
+
+
+def test_a_run_leaves_all_that_it_promises(whole):
+    workdir, out, err = whole
+    there = {p.name for p in workdir.iterdir()}
+    assert there >= {
+        "config.json",
+        "checkpoints",
+        "samples",
+        "tensorboard",
+        "metrics.jsonl",
+    }
+    assert {p.name for p in (workdir / "samples").iterdir()} == {
+        "000020.png",
+        "000040.png",
+    }
+    assert [r["update"] for r in rows(workdir)] == list(range(1, 41))
+    for path in ("samples/000040.png", "checkpoints/000040", "tensorboard"):
+        assert str(workdir / path) in out
+    chatter = [line for line in err.splitlines() if "updates" not in line]
+    assert not chatter
+
+
+def test_a_run_killed_three_times_ends_in_the_same_bits(whole, tmp_path):
+    workdir = tmp_path / "killed"
+    for update in (5, 14, 26):
+        process = start(f"--workdir={workdir}", *flags(**LONG))
+        wait_for(workdir, update, process)
+        process.kill()
+        assert finish(process)[0] == -signal.SIGKILL
+    code, out, err = run(f"--workdir={workdir}")
+    assert code == 0 and "going on from update" in out, err
+    assert_same_run(whole[0], workdir)
+
+
+@pytest.mark.slow
+def test_a_run_killed_25_times_at_random_ends_in_the_same_bits(tmp_path):
+    settings = flags(updates=1000, checkpoint_every=3, sample_every=50)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert run(f"--workdir={whole}", *settings)[0] == 0
+    moments = random.Random(0)
+    for i in range(25):
+        process = start(f"--workdir={killed}", *settings)
+        if i % 5:  # some while it starts, most on its way
+            wait_for(killed, 38 * i, process)
+        time.sleep(moments.uniform(0, 2))
+        process.kill()
+        assert finish(process)[0] == -signal.SIGKILL, "it had ended before"
+    assert len(rows(killed)) < 1000
+    code, _, err = run(f"--workdir={killed}", *settings)
+    assert code == 0, err
+    assert_same_run(whole, killed)
+
+
+def test_a_kill_while_a_checkpoint_is_written_loses_nothing(whole, tmp_path):
+    workdir = tmp_path / "killed"
+    process = start(
+        f"--workdir={workdir}", *flags(**{**LONG, "checkpoint_every": 1})
+    )
+    while not any(workdir.glob("checkpoints/.writing-*/*")):
+        assert process.poll() is None, "it was never seen to write"
+    process.kill()
+    finish(process)
+    code, _, err = call("train", f"--workdir={workdir}")
+    assert code == 0, err
+    for name, value in state(whole[0]).items():
+        np.testing.assert_array_equal(value, state(workdir)[name], name)
+
+
+def test_a_damaged_checkpoint_costs_time_and_nothing_else(whole, tmp_path):
+    workdir = tmp_path / "damaged"
+    shorter = flags(**{**LONG, "updates": 20})
+    assert call("train", f"--workdir={workdir}", *shorter)[0] == 0
+    newest = workdir / "checkpoints" / "000020"
+    data = next(newest.glob("state.data*"))
+    content = bytearray(data.read_bytes())
+    content[len(content) // 3] ^= 4
+    data.write_bytes(content)
+    code, out, err = call("train", f"--workdir={workdir}", "--updates=40")
+    assert code == 0 and "going on from update 18" in out
+    assert f"warning: cannot restore {newest}" in err
+    assert_same_run(whole[0], workdir)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_polite_signal_saves_first_and_says_how_to_go_on(
+    whole, tmp_path, number
+):
+    workdir = tmp_path / "stopped"
+    process = start(f"--workdir={workdir}", *flags(**LONG))
+    wait_for(workdir, 4, process)
+    process.send_signal(number)
+    code, out, err = finish(process)
+    assert code == 128 + number
+    assert "Traceback" not in err and f"--workdir={workdir}" in out.replace(
+        os.path.relpath(workdir), str(workdir)
+    )
+    reached = len(rows(workdir))
+    assert (workdir / "checkpoints" / f"{reached:06d}").is_dir()
+    assert call("train", f"--workdir={workdir}")[0] == 0
+    assert_same_run(whole[0], workdir)
+
+
+def test_a_longer_run_repeats_the_shorter(whole, tmp_path):
+    workdir = tmp_path / "grown"
+    shorter = flags(**{**LONG, "updates": 20})
+    code, _, err = call("train", f"--workdir={workdir}", *shorter)
+    assert code == 0, err
+    code, _, err = call("train", f"--workdir={workdir}", "--updates=40")
+    assert code == 0, err
+    assert_same_run(whole[0], workdir)
+
+
+def test_a_finished_run_says_so_and_changes_nothing(whole):
+    workdir = whole[0]
+    before = (workdir / "metrics.jsonl").read_bytes()
+    code, out, _ = call("train", f"--workdir={workdir}")
+    assert code == 0 and "update 40 of 40" in out
+    assert (workdir / "metrics.jsonl").read_bytes() == before
+
+
+def test_other_settings_are_refused_and_listed(whole):
+    code, _, err = run(
+        f"--workdir={whole[0]}", "--K=4", "--sigma=0.2", "--updates=9"
+    )
+    assert code == 1 and len(err.splitlines()) == 1
+    for text in ("--K=4 (the run has 3)", "--sigma=0.2", "--updates=9"):
+        assert text in err
+
+
+def test_a_directory_of_something_else_is_not_touched(tmp_path):
+    (tmp_path / "thesis.txt").write_text("mine")
+    code, _, err = run(f"--workdir={tmp_path}", *flags())
+    assert code == 1 and "something else" in err and len(err.splitlines()) == 1
+    assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_two_runs_in_one_directory_are_refused(tmp_path):
+    workdir = tmp_path / "run"
+    first = start(f"--workdir={workdir}", *flags(updates=100_000))
+    wait_for(workdir, 1, first)
+    code, _, err = call("train", f"--workdir={workdir}")
+    first.kill()
+    finish(first)
+    assert code == 1 and "another process is training" in err
+
+
+def test_a_full_disk_keeps_the_last_checkpoint(tmp_path):
+    workdir = tmp_path / "full"
+    begin = f"--workdir={workdir}", *flags(n_f=32, updates=3)
+    code, _, err = call("train", *begin)
+    assert code == 0, err
+
+    def no_room():  # no file may grow past 100 kB: a checkpoint has 400
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    more = f"--workdir={workdir}", "--updates=6"
+    code, _, err = run(*more, preexec_fn=no_room)
+    assert code == 1 and "Traceback" not in err
+    assert "000005 (File too large); " in err and "000003 is kept" in err
+    assert [p.name for p in (workdir / "checkpoints").iterdir()] == ["000003"]
+    assert call("train", *more)[0] == 0
+
+
+def test_a_full_disk_is_not_taken_for_the_end_of_the_run(tmp_path):
+    workdir = tmp_path / "full"
+    most, hardest = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, hardest))
+    try:  # TensorBoard's file grows past it before there is a checkpoint
+        settings = flags(updates=2000, checkpoint_every=2000, sample_every=2000)
+        code, _, err = call("train", f"--workdir={workdir}", *settings)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hardest))
+    (line,) = [line for line in err.splitlines() if "error:" in line]
+    assert code == 1 and f"cannot write to {workdir}" in line
+    assert "File too large" in line and "Make room" in line
+    assert "Traceback" not in err and "ran out of data" not in err
+
+
+def test_a_directory_that_cannot_be_made_gives_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    code, _, err = run(f"--workdir={tmp_path / 'file' / 'run'}", *flags())
+    assert code == 1 and len(err.splitlines()) == 1 and "file" in err
+
+
+def test_a_divergence_stops_names_the_update_and_keeps_the_checkpoint(tmp_path):
+    workdir = tmp_path / "run"
+    wild = dict(step_size=1e6, learning_rate=1.0, learning_rate_half_life=0)
+    wild["guard"] = "off"
+    settings = flags(**wild, updates=2000, checkpoint_every=10)
+    code, _, err = call("train", f"--workdir={workdir}", *settings)
+    assert code == 1
+    (line,) = [line for line in err.splitlines() if "error:" in line]
+    stopped, newest = re.search(
+        r"update (\d+): .*checkpoints/(\d+)", line
+    ).groups()
+    assert int(newest) == (int(stopped) - 1) // 10 * 10
+    numbers = [v for v in state(workdir).values() if np.ndim(v)]
+    assert len(numbers) > 12 and all(np.isfinite(v).all() for v in numbers)
+
+
+def test_changed_data_are_refused(tmp_path):
+    workdir = tmp_path / "run"
+    images = tmp_path / "images"
+    write_images(images, random_images(30))
+    data = [
+        "--dataset=folder",
+        f"--data_dir={images}",
+        "--image_size=8",
+        "--channels=1",
+    ]
+    assert call("train", f"--workdir={workdir}", *data, *flags())[0] == 0
+    write_images(images, random_images(30, seed=1))
+    code, _, err = call("train", f"--workdir={workdir}", "--updates=20")
+    assert code == 1 and "data" in err and "have changed" in err
