@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 from helpers import TINY
 
-from srmcmc_tf.config import config
+from srmcmc_tf.config import presets
 from srmcmc_tf.evaluation import image_sets
 from srmcmc_tf.models import ema
 from srmcmc_tf.runs import checkpoints, loading
@@ -52,7 +52,7 @@ def exported(tmp_path_factory):
     from srmcmc_tf.cli import export
 
     workdir = tmp_path_factory.mktemp("run")
-    settings = dataclasses.replace(config.load("digits"), **{**TINY, "K": 5})
+    settings = dataclasses.replace(presets.load("digits"), **{**TINY, "K": 5})
     runs.save(workdir, settings, "0123456789abcdef")
     model = train.build(settings)
     for variable in model.energy.variables:

@@ -7,7 +7,7 @@ import pytest
 import srmcmc_tf
 
 NAMES = [
-    "config.config",
+    "config.presets",
     "metrics.fid",
     "metrics.inception_score",
     "metrics.kid",

@@ -17,7 +17,7 @@ from helpers import TINY, random_images, trouble_at
 
 import srmcmc_tf
 from srmcmc_tf.cli import export
-from srmcmc_tf.config import config
+from srmcmc_tf.config import presets
 from srmcmc_tf.data import pipeline, pixels
 from srmcmc_tf.distribution import strategies
 from srmcmc_tf.models import energies
@@ -81,7 +81,7 @@ def draws(strategy):
 def runs(folder):
     """Whole runs on one device and on two, one that goes on; all go back."""
     same = dict(updates=40, checkpoint_every=3, sample_every=20, ema=0.9)
-    tiny = dataclasses.replace(config.load("digits"), **{**TINY, **same})
+    tiny = dataclasses.replace(presets.load("digits"), **{**TINY, **same})
     with trouble_at(16):
         for strategy in ("one", "mirrored"):
             chosen = dataclasses.replace(tiny, strategy=strategy)

@@ -7,7 +7,6 @@ from itertools import zip_longest
 from absl import flags
 
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.models import baselines
 from srmcmc_tf.runs import run as runs
 
 BEST = ("best", "false", "not the newest checkpoint, but --evaluate_every's")
@@ -65,7 +64,7 @@ def of_run(verb, argv, text, rows, parsers):
     if "workdir" not in given:
         raise UserError("--workdir=RUN is needed: a run of bin/train")
     # Both before the seconds TensorFlow takes.
-    baselines.check_flags(runs.require(given["workdir"]).model, given)
+    runs.require(given["workdir"]).kind.check_flags(given)
     return given
 
 

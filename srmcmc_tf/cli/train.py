@@ -4,9 +4,9 @@ import functools
 import os
 
 from srmcmc_tf.cli import app, flags
-from srmcmc_tf.config import config
+from srmcmc_tf.config import config, presets
+from srmcmc_tf.config.model_kinds import MODEL_KINDS
 from srmcmc_tf.distribution import cluster
-from srmcmc_tf.models import baselines
 from srmcmc_tf.runs import run as runs
 
 
@@ -49,7 +49,7 @@ def _run_name(given):
 
 def _help(given):
     name, model = given.get("dataset", "digits"), given.get("model", "ebm")
-    default = config.load(name, model)
+    default = presets.load(name, model)
     lines = [
         "Trains a short-run MCMC model, or a baseline. Started again in its",
         "--workdir, a run goes on where it stopped.",
@@ -70,7 +70,7 @@ def _help(given):
     ]
     group = None
     for field in config.FIELDS.values():
-        if field.name in baselines.REFUSED.get(model, ()):
+        if field.name in MODEL_KINDS[model].refused:
             continue
         if field.metadata["group"] != group:
             group = field.metadata["group"]
@@ -80,4 +80,4 @@ def _help(given):
             text += f" ({config.allowed(field)})"
         value = getattr(default, field.name)
         lines.append(flags.line(field.name, value, text))
-    return "\n".join([*lines, "", config.describe(name).strip()])
+    return "\n".join([*lines, "", presets.describe(name).strip()])

@@ -2,27 +2,10 @@
 
 import dataclasses
 import difflib
-import importlib.util
-import pathlib
 
+from srmcmc_tf.config.datasets import DATASETS, Dataset
+from srmcmc_tf.config.model_kinds import MODEL_KINDS, ModelKind
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.models import baselines
-
-TOYS = {
-    "toy_1d": ("mixtures",),
-    "toy_2d": ("mixtures", "rings", "spirals", "checkerboard", "pinwheel"),
-}
-DATASETS = (
-    "digits",
-    "mnist",
-    "fashion_mnist",
-    "cifar10",
-    "celeb_a",
-    "celeb_a_128",
-    "lsun_bedroom",
-    "folder",
-    *TOYS,
-)
 
 
 def _setting(default, group, text, low=None, high=None, **rules):
@@ -39,14 +22,16 @@ class Config:
     is made: one out of its range raises `UserError`.
     """
 
-    dataset: str = _setting("digits", "data", "what to learn", choices=DATASETS)
+    dataset: str = _setting(
+        "digits", "data", "what to learn", choices=tuple(DATASETS)
+    )
     data_dir: str = _setting(
         "",
         "data",
         "where it lies (TFDS's directory, a folder of images, LSUN's lmdb)",
     )
     toy: str = _setting(
-        "", "data", f"which toy of toy_2d: {', '.join(TOYS['toy_2d'])}"
+        "", "data", f"which toy of toy_2d: {', '.join(DATASETS['toy_2d'].toys)}"
     )
     image_size: int = _setting(
         32, "data", "height and width, a power of two", 8, 1024
@@ -69,7 +54,7 @@ class Config:
         "ebm",
         "model",
         "short-run MCMC, or one of the paper's baselines",
-        choices=("ebm", "vae", "dcgan"),
+        choices=tuple(MODEL_KINDS),
     )
     n_f: int = _setting(64, "model", "feature maps of the first layer", 1, 4096)
     K: int = _setting(100, "model", "Langevin steps of a chain", 1, 100_000)
@@ -184,27 +169,18 @@ class Config:
         if self.sigma == "auto" and self.guard == "off":
             raise UserError("--sigma=auto: needs --guard=on")
 
+    @property
+    def data(self) -> Dataset:
+        """What is known of the dataset."""
+        return DATASETS[self.dataset]
+
+    @property
+    def kind(self) -> ModelKind:
+        """What is known of the kind of model."""
+        return MODEL_KINDS[self.model]
+
 
 FIELDS = {field.name: field for field in dataclasses.fields(Config)}
-
-
-def load(name, model="ebm"):
-    """The `Config` of a data set, from `configs/NAME.py`, for a model.
-
-    A baseline changes it as `baselines.DEFAULTS` says.
-
-    Examples:
-
-    >>> load("cifar10").K
-    100
-    """
-    changes = baselines.DEFAULTS.get(model, {})
-    return dataclasses.replace(_module(name).config, model=model, **changes)
-
-
-def describe(name):
-    """The docstring of `configs/NAME.py`: command, cost, result to expect."""
-    return _module(name).__doc__
 
 
 def parse(name, text):
@@ -243,22 +219,23 @@ def check(field, value):
         raise UserError(_refusal(field, value))
 
 
-def _check_toy(config):
-    """Raises `UserError` where a toy is not of the data set."""
-    toys = TOYS.get(config.dataset, ())
-    if not toys and config.toy:
+def _check_toy(config: Config) -> None:
+    """Raises `UserError` where a toy is not of the dataset."""
+    name, toys = config.dataset, config.data.toys
+    if config.toy and not toys:
+        others = [d.name for d in DATASETS.values() if d.toys]
         raise UserError(
-            f"--toy={config.toy}: {config.dataset} has no toys; add "
-            f"--dataset={' or '.join(TOYS)}"
+            f"--toy={config.toy}: {name} has no toys; add "
+            f"--dataset={' or '.join(others)}"
         )
     if toys and config.toy not in toys:
         raise UserError(
-            f"--toy={config.toy}: {config.dataset} has {', '.join(toys)}"
+            f"--toy={config.toy}: {name} has {', '.join(toys)}"
             f"{suggest(config.toy, toys)}"
         )
-    if toys and config.model != "ebm":
+    if config.data.points and not config.kind.has_chain:
         raise UserError(
-            f"--model={config.model} draws images; {config.dataset} are points"
+            f"--model={config.model} draws images; {name} are points"
         )
 
 
@@ -287,18 +264,3 @@ def suggest(name, names):
     """A hint at the nearest of `names`, or nothing."""
     near = difflib.get_close_matches(str(name), list(map(str, names)), 1)
     return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def _module(name):
-    here = pathlib.Path(__file__).resolve().parents[1]
-    # Inside the package once installed, beside it in a clone.
-    for folder in (here / "configs", here.parent / "configs"):
-        path = folder / f"{name}.py"
-        if path.exists():
-            spec = importlib.util.spec_from_file_location(
-                f"configs.{name}", path
-            )
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            return module
-    raise UserError(f"no configs/{name}.py; allowed is {', '.join(DATASETS)}")

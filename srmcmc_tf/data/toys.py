@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from srmcmc_tf.config import config
+from srmcmc_tf.config.datasets import DATASETS
 from srmcmc_tf.sampling import rng
 
 
@@ -32,8 +32,8 @@ class Toy(NamedTuple):
 
 
 def get(dataset, name):
-    """The `Toy` of that name; `config.TOYS` lists them by data set."""
-    if name not in config.TOYS[dataset]:
+    """The `Toy` of that name; `Dataset.toys` lists them."""
+    if name not in DATASETS[dataset].toys:
         raise ValueError(f"{dataset} has no toy {name!r}")
     return _mixtures_1d() if dataset == "toy_1d" else _PLANE[name]()
 

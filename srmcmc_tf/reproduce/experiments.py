@@ -10,6 +10,7 @@ import os
 from typing import NamedTuple
 
 from srmcmc_tf.config import config as configs
+from srmcmc_tf.config import presets
 
 SCALES = ("paper", "cpu", "smoke")
 # Samples to measure FID, KID and IS on. Fewer than Inception has features
@@ -266,11 +267,11 @@ def _size(config):
 
 def _config(dataset, scale, data_dir, model="ebm", n_f_cpu=32, **settings):
     """The paper's config of a data set with some settings, made smaller."""
-    paper = dataclasses.replace(configs.load(dataset, model), **settings)
+    paper = dataclasses.replace(presets.load(dataset, model), **settings)
     if scale == "smoke":
         # The embedded digits stand in for every data set, and runs that
         # differ by K alone for all others: a run is mostly its start.
-        digits = configs.load("digits", model)
+        digits = presets.load("digits", model)
         K = max(paper.K // 25, 1)
         return dataclasses.replace(digits, **_SMOKE, K=K)
     folder = os.path.join(data_dir, dataset.removesuffix("_128"))
@@ -287,4 +288,4 @@ def _config(dataset, scale, data_dir, model="ebm", n_f_cpu=32, **settings):
 def _toy(name, scale):
     """A toy is small enough for any machine as it is."""
     settings = {"updates": 6} if scale == "smoke" else {}
-    return dataclasses.replace(configs.load(name), **settings)
+    return dataclasses.replace(presets.load(name), **settings)

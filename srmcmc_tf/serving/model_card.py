@@ -10,26 +10,12 @@ import tensorflow as tf
 
 import srmcmc_tf
 from srmcmc_tf.config import config as configs
+from srmcmc_tf.config import presets
 from srmcmc_tf.evaluation import image_sets
 from srmcmc_tf.runs import run as runs
 from srmcmc_tf.serving import signatures
 from srmcmc_tf.training.guard import rollback
 
-# As the data sets' authors state it.
-LICENCES = {
-    "digits": "CC BY 4.0 (E. Alpaydin and C. Kaynak, Optical Recognition of "
-    "Handwritten Digits, UCI, 1998)",
-    "mnist": "CC BY-SA 3.0 (Y. LeCun and C. Cortes)",
-    "fashion_mnist": "MIT (Zalando SE)",
-    "cifar10": "none stated; its author asks for a citation (A. Krizhevsky, "
-    "Learning Multiple Layers of Features from Tiny Images, 2009)",
-    "celeb_a": "non-commercial research only, not to be passed on (MMLab, The "
-    "Chinese University of Hong Kong)",
-    "lsun_bedroom": "none stated; the photographs are their owners' (F. Yu et "
-    "al., LSUN, 2015)",
-    "folder": "not known here: the images were the trainer's own",
-}
-LICENCES["celeb_a_128"] = LICENCES["celeb_a"]
 # What bin/evaluate and bin/reconstruct leave.
 _RESULTS = ("evaluation.json", "reconstruction.json")
 
@@ -52,7 +38,7 @@ def facts(workdir, model, config):
     return {
         "dataset": config.dataset,
         "data_digest": runs.stored(workdir)[1],
-        "licence_of_the_data": LICENCES.get(config.dataset, "not known here"),
+        "licence_of_the_data": config.data.license,
         "image": model.energy.input_shape[1:],
         "K": model.K,
         "update": update,
@@ -95,7 +81,7 @@ def write(directory, facts, limits, functions):
 
 def _command(config):
     """The command that trains such a model, with what is not the default."""
-    default = configs.load(config.dataset)
+    default = presets.load(config.dataset)
     flags = [
         f" --{name}={getattr(config, name)}"
         for name in configs.FIELDS

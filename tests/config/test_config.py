@@ -3,14 +3,15 @@ import json
 
 import pytest
 
-from srmcmc_tf.config import config
+from srmcmc_tf.config import config, presets
+from srmcmc_tf.config.datasets import DATASETS
 from srmcmc_tf.errors import UserError
 
 
-@pytest.mark.parametrize("name", config.DATASETS)
+@pytest.mark.parametrize("name", DATASETS)
 def test_every_data_set_has_a_config_that_tells_its_command_and_cost(name):
-    assert config.load(name).dataset == name
-    text = config.describe(name)
+    assert presets.load(name).dataset == name
+    text = presets.describe(name)
     command = "bin/train" if name == "digits" else f"bin/train --dataset={name}"
     for word in (command, "Cost:", "Expect:"):
         assert word in text
@@ -18,7 +19,7 @@ def test_every_data_set_has_a_config_that_tells_its_command_and_cost(name):
 
 def test_the_papers_settings_stand_in_its_configs():
     for name in ("cifar10", "celeb_a", "lsun_bedroom"):
-        paper = config.load(name)
+        paper = presets.load(name)
         assert (paper.K, paper.sigma, paper.batch_size) == (100, 0.03, 64)
         assert (paper.step_size, paper.noise) == (1.0, 0.01)
         assert (paper.learning_rate, paper.anneal_after) == (1e-4, 200_000)
@@ -29,7 +30,7 @@ def test_the_papers_settings_stand_in_its_configs():
         "lsun_bedroom": (64, 64),
     }
     for name, (size, n_f) in sizes.items():
-        assert (config.load(name).image_size, config.load(name).n_f) == (
+        assert (presets.load(name).image_size, presets.load(name).n_f) == (
             size,
             n_f,
         )
@@ -72,11 +73,11 @@ def test_sigma_may_find_itself_under_the_guard():
 
 def test_the_average_is_off_in_the_papers_configs():
     for name in ("cifar10", "celeb_a", "celeb_a_128", "lsun_bedroom"):
-        assert config.load(name).ema == 0.0
+        assert presets.load(name).ema == 0.0
 
 
 def test_a_config_survives_json():
-    one = dataclasses.replace(config.load("cifar10"), sigma="auto")
+    one = dataclasses.replace(presets.load("cifar10"), sigma="auto")
     values = json.loads(json.dumps(dataclasses.asdict(one)))
     assert config.from_dict(values) == one
 

@@ -6,7 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from srmcmc_tf.config import config
+from srmcmc_tf.config import presets
+from srmcmc_tf.config.datasets import DATASETS
 from srmcmc_tf.data import toys
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import toy_density
@@ -14,9 +15,7 @@ from srmcmc_tf.runs import loading
 from srmcmc_tf.sampling import rng
 from srmcmc_tf.training import train
 
-ALL = [
-    (dataset, toy) for dataset, names in config.TOYS.items() for toy in names
-]
+ALL = [(d.name, toy) for d in DATASETS.values() for toy in d.toys]
 
 
 def grid(d, cells=200):
@@ -56,11 +55,11 @@ def test_draws_are_named_by_their_seed():
 
 
 def test_a_toy_of_another_data_set_is_explained():
-    line = config.load("toy_1d")
+    line = presets.load("toy_1d")
     with pytest.raises(UserError, match="toy_1d has mixtures"):
         dataclasses.replace(line, toy="rings")
     with pytest.raises(UserError, match="digits has no toys"):
-        dataclasses.replace(config.load("digits"), toy="rings")
+        dataclasses.replace(presets.load("digits"), toy="rings")
 
 
 def test_kde_of_one_point_is_a_bell_of_the_bandwidth():
@@ -87,7 +86,7 @@ def test_modes_are_the_local_maxima_highest_first():
 def learned(request, tmp_path_factory):
     """A run of a toy: its directory, its `Densities`, numbers."""
     workdir = tmp_path_factory.mktemp("toys") / request.param
-    settings = config.load(request.param)
+    settings = presets.load(request.param)
     if request.param == "toy_1d":  # a third of the default is enough
         short = dict(anneal_after=300, learning_rate_half_life=60)
         settings = dataclasses.replace(settings, updates=650, **short)
@@ -109,7 +108,7 @@ def test_samples_match_the_truth(learned):
 
 @pytest.mark.parametrize("dataset", BOUND)
 def test_an_untrained_model_does_not_match_the_truth(dataset):
-    settings = config.load(dataset)
+    settings = presets.load(dataset)
     toy = toys.get(dataset, settings.toy)
     numbers = toy_density.measure(toy_density.of(train.build(settings), toy))
     assert numbers["kde_tv"] > 2 * BOUND[dataset]

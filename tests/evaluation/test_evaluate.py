@@ -13,7 +13,7 @@ from tensorboard.backend.event_processing.event_accumulator import (
 )
 
 from srmcmc_tf.cli import evaluate as verb
-from srmcmc_tf.config import config
+from srmcmc_tf.config import presets
 from srmcmc_tf.data import examples, toys
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import (
@@ -30,7 +30,7 @@ from srmcmc_tf.runs import checkpoints, loading
 from srmcmc_tf.sampling import rng
 from srmcmc_tf.training import evaluation, train
 
-DIGITS = dataclasses.replace(config.load("digits"), **TINY, n_left_out=10)
+DIGITS = dataclasses.replace(presets.load("digits"), **TINY, n_left_out=10)
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +157,9 @@ def test_a_digits_run_is_measured_under_other_names(workdir, capsys):
 
 def test_a_toy_is_measured_by_its_regions(tmp_path, capsys):
     changes = dict(toy="rings", n_examples=300, updates=2)
-    settings = dataclasses.replace(config.load("toy_2d"), **{**TINY, **changes})
+    settings = dataclasses.replace(
+        presets.load("toy_2d"), **{**TINY, **changes}
+    )
     train.train(settings, tmp_path)
     assert call(f"--workdir={tmp_path}", "--n=200") == 0
     found = stored(tmp_path / "generated")

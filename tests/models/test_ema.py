@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from helpers import TINY, assert_same_run, random_images
 
-from srmcmc_tf.config import config
+from srmcmc_tf.config import presets
 from srmcmc_tf.data import pixels
 from srmcmc_tf.models import ema
 from srmcmc_tf.runs import checkpoints, loading
@@ -57,7 +57,7 @@ def test_the_averaged_weights_are_used_and_given_back(model):
 
 
 def test_training_does_not_see_the_average(tmp_path):
-    tiny = dataclasses.replace(config.load("digits"), **TINY)
+    tiny = dataclasses.replace(presets.load("digits"), **TINY)
     models = []
     for decay in (0.9, 0.0):
         workdir = tmp_path / str(decay)
@@ -99,7 +99,7 @@ def test_checkpoints_of_before_there_was_an_average_are_read(
 
 
 def test_a_run_with_an_average_goes_on_exactly_and_is_loaded_with_it(tmp_path):
-    settings = dataclasses.replace(config.load("digits"), **TINY, ema=0.9)
+    settings = dataclasses.replace(presets.load("digits"), **TINY, ema=0.9)
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     train.train(settings, whole)
     train.train(dataclasses.replace(settings, updates=7), parts)

@@ -11,7 +11,7 @@ from scipy import stats
 
 from srmcmc_tf.cli import export, interpolate, reconstruct, sample
 from srmcmc_tf.cli import train as command
-from srmcmc_tf.config import config
+from srmcmc_tf.config import config, presets
 from srmcmc_tf.data import pixels
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.models import energies
@@ -323,9 +323,9 @@ def test_data_are_given_without_noise(name):
 
 
 def test_a_run_of_before_the_baselines_is_an_ebm():
-    values = dataclasses.asdict(config.load("digits"))
+    values = dataclasses.asdict(presets.load("digits"))
     del values["model"]
-    assert config.from_dict(values) == config.load("digits")
+    assert config.from_dict(values) == presets.load("digits")
 
 
 def test_the_weights_are_counted_when_a_run_starts(tmp_path, capsys):

@@ -18,7 +18,7 @@ from helpers import (
     wait_for,
 )
 
-from srmcmc_tf.config import config
+from srmcmc_tf.config import presets
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.models import schedules
 from srmcmc_tf.runs import checkpoints
@@ -26,7 +26,7 @@ from srmcmc_tf.training import train
 from srmcmc_tf.training.guard import rollback
 
 TINY_RUN = dataclasses.replace(
-    config.load("digits"),
+    presets.load("digits"),
     **{**TINY, "updates": 30, "checkpoint_every": 3, "sample_every": 30},
 )
 # Diverges in the first 400 updates, whatever the seed.

@@ -1,0 +1,48 @@
+"""The settings in `configs/`: one file per dataset."""
+
+import dataclasses
+import importlib.util
+import pathlib
+import types
+
+from srmcmc_tf.config.config import Config
+from srmcmc_tf.config.datasets import DATASETS
+from srmcmc_tf.config.model_kinds import MODEL_KINDS
+from srmcmc_tf.errors import UserError
+
+
+def load(name: str, model: str = "ebm") -> Config:
+    """Returns the `Config` of a dataset, from `configs/NAME.py`.
+
+    Args:
+        name: a dataset's name.
+        model: a model's name; a baseline changes some settings.
+
+    Examples:
+
+    >>> load("cifar10").K
+    100
+    """
+    changes = MODEL_KINDS[model].changes
+    return dataclasses.replace(_module(name).config, model=model, **changes)
+
+
+def describe(name: str) -> str:
+    """Returns the docstring of `configs/NAME.py`: command, cost, result."""
+    return _module(name).__doc__ or ""
+
+
+def _module(name: str) -> types.ModuleType:
+    package = pathlib.Path(__file__).resolve().parents[1]
+    # Inside the package once installed, beside it in a clone.
+    for folder in (package / "configs", package.parent / "configs"):
+        path = folder / f"{name}.py"
+        if path.exists():
+            spec = importlib.util.spec_from_file_location(
+                f"configs.{name}", path
+            )
+            assert spec and spec.loader
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module
+    raise UserError(f"no configs/{name}.py; allowed is {', '.join(DATASETS)}")
