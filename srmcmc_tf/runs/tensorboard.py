@@ -1,0 +1,52 @@
+"""What goes to TensorBoard; where it cannot be written, an `OSError`.
+
+TensorFlow's own error for a full disk would pass for a lack of memory or, in
+`fit`, for the end of the data: the run would stop as if it were complete.
+"""
+
+import contextlib
+import errno
+
+import tensorflow as tf
+
+from srmcmc_tf import errors
+
+
+class Writer:
+    """Writes the summaries of TensorFlow to a directory.
+
+    Args:
+        directory: a `pathlib.Path`, TensorBoard's `--logdir` or a part of it.
+    """
+
+    def __init__(self, directory):
+        self.directory = directory
+        with self._told():
+            self._writer = tf.summary.create_file_writer(str(directory))
+
+    @contextlib.contextmanager
+    def at(self, step):
+        """Within it `tf.summary` writes here, for a step."""
+        with self._told(), self._writer.as_default(step=step):
+            yield
+
+    def close(self):
+        with self._told():
+            self._writer.close()
+
+    @contextlib.contextmanager
+    def _told(self):
+        try:
+            yield
+        except tf.errors.OpError as error:
+            reason = errors.reason(error)
+            raise OSError(errno.EIO, reason, str(self.directory)) from None
+
+
+@contextlib.contextmanager
+def once(directory, step):
+    """Within it `tf.summary` writes to a directory, which is then closed."""
+    writer = Writer(directory)
+    with writer.at(step):
+        yield
+    writer.close()
