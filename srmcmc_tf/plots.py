@@ -1,21 +1,28 @@
-"""Pictures of batches and of densities: as an array, as a PNG."""
+"""Pictures of batches and of densities: as arrays, PNGs and GIFs."""
 
 import io
 import math
-import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image, ImageDraw
 
 from srmcmc_tf.data import pixels
+from srmcmc_tf.files import atomic
+
+if TYPE_CHECKING:  # half a second to import, and only needed for toys
+    from matplotlib.figure import Figure
+
+    from srmcmc_tf.evaluation.toy_density import Densities
 
 
-def grid(x, columns=None):
-    """Arranges images [n, h, w, c] about [-1, 1] in rows on a black ground.
+def grid(x: np.ndarray, columns: int | None = None) -> np.ndarray:
+    """Arranges images [n, h, w, c] about [-1, 1] in rows on black.
 
     Args:
         x: the images, clipped here.
-        columns: images a row; by default about as many as rows.
+        columns: images per row; by default about as many as rows.
 
     Returns:
         uint8 [height, width, c].
@@ -31,24 +38,26 @@ def grid(x, columns=None):
     return picture[:-1, :-1]
 
 
-def save_grid(path, x, columns=None, width=512):
+def save_grid(
+    path: atomic.PathLike,
+    x: np.ndarray,
+    columns: int | None = None,
+    width: int = 512,
+) -> None:
     """Writes a grid as a PNG, enlarged by a whole factor to about `width`."""
     picture = grid(x, columns)
     factor = max(1, width // picture.shape[1])
     save(path, _enlarge(picture, factor))
 
 
-def save(path, picture):
-    """Writes a uint8 array [height, width, c] as a PNG, whole or not at all."""
-    buffer = io.BytesIO()
-    Image.fromarray(picture.squeeze()).save(buffer, "PNG")
-    temporary = f"{path}.tmp"
-    with open(temporary, "wb") as file:
-        file.write(buffer.getvalue())
-    os.replace(temporary, path)
+def save(path: atomic.PathLike, picture: np.ndarray) -> None:
+    """Writes a uint8 array [height, width, c] as a PNG."""
+    _write(path, Image.fromarray(picture.squeeze()), "PNG")
 
 
-def save_table(path, x, labels, cell=48):
+def save_table(
+    path: atomic.PathLike, x: np.ndarray, labels: Sequence[str], cell: int = 48
+) -> None:
     """Writes images [rows, columns, h, w, c] with a label below each column."""
     rows, columns = x.shape[:2]
     x = x[..., :1].repeat(3, -1) if x.shape[-1] == 1 else x
@@ -64,10 +73,15 @@ def save_table(path, x, labels, cell=48):
     for i, label in enumerate(labels):
         place = (i * width + width / 2, picture.shape[0] + 18)
         draw.multiline_text(place, label, "black", anchor="mm", align="center")
-    canvas.save(path)
+    _write(path, canvas, "PNG")
 
 
-def save_animation(path, frames, width=512, milliseconds=150):
+def save_animation(
+    path: atomic.PathLike,
+    frames: np.ndarray,
+    width: int = 512,
+    milliseconds: int = 150,
+) -> None:
     """Writes frames [t, n, h, w, c] as an animated GIF of grids."""
     pictures = [grid(frame) for frame in frames]
     factor = max(1, width // pictures[0].shape[1])
@@ -75,17 +89,23 @@ def save_animation(path, frames, width=512, milliseconds=150):
         Image.fromarray(_enlarge(p, factor).squeeze()) for p in pictures
     ]
     durations = [milliseconds] * len(rest) + [10 * milliseconds]
-    first.save(
-        path, save_all=True, append_images=rest, duration=durations, loop=0
+    _write(
+        path,
+        first,
+        "GIF",
+        save_all=True,
+        append_images=rest,
+        duration=durations,
+        loop=0,
     )
 
 
-def densities(found, numbers):
-    """The figure of the paper's appendix: densities above, logarithms below.
+def densities(found: "Densities", numbers: Mapping[str, float]) -> np.ndarray:
+    """Draws the figure of the paper's appendix: densities, and their logarithms.
 
     Args:
-        found: `densities.Densities`, in 1-D or 2-D.
-        numbers: what `densities.measure` says of them.
+        found: `toy_density.Densities`, in 1-D or 2-D.
+        numbers: the result of `toy_density.measure` for them.
 
     Returns:
         uint8 [height, width, 3].
@@ -96,7 +116,7 @@ def densities(found, numbers):
         f"KDE of the samples\nTV {numbers['kde_tv']:.3f}, of exact draws "
         f"{numbers['kde_of_truth_tv']:.3f}": found.kde,
     }
-    low = np.log(found.truth.max()) - 9  # below it, nothing is to be seen
+    low = np.log(found.truth.max()) - 9  # lower values would look the same
     figure, axes = _figure(2, 3)
     for i, (title, density) in enumerate(columns.items()):
         with np.errstate(divide="ignore"):
@@ -112,7 +132,7 @@ def densities(found, numbers):
             image = ax.imshow(
                 values.T, "viridis", origin="lower", extent=(-1, 1, -1, 1)
             )
-            if i == 2:  # as the truth's, so that colours can be compared
+            if i == 2:  # the colours of the truth, to compare with
                 image.set_clim(axes[j, 0].images[0].get_clim())
             figure.colorbar(image, ax=ax)
         axes[0, i].set_title(title, fontsize=10)
@@ -121,12 +141,12 @@ def densities(found, numbers):
     return _array(figure)
 
 
-def points(x, labels):
-    """Points as dots in the plane, or on the line as a histogram.
+def points(x: np.ndarray, labels: Sequence[str]) -> np.ndarray:
+    """Draws points of the plane as dots, points of a line as a histogram.
 
     Args:
         x: [panels, n, d], with d = 1 or 2.
-        labels: one a panel.
+        labels: one per panel.
 
     Returns:
         uint8 [height, width, 3].
@@ -146,14 +166,14 @@ def points(x, labels):
     return _array(figure)
 
 
-def _figure(rows, columns):
-    from matplotlib.figure import Figure  # half a second, and only for toys
+def _figure(rows: int, columns: int) -> tuple["Figure", np.ndarray]:
+    from matplotlib.figure import Figure
 
     figure = Figure((3.4 * columns, 3 * rows), dpi=80, layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def _array(figure):
+def _array(figure: "Figure") -> np.ndarray:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     canvas = FigureCanvasAgg(figure)
@@ -161,5 +181,13 @@ def _array(figure):
     return np.array(canvas.buffer_rgba())[..., :3]
 
 
-def _enlarge(picture, factor):
+def _enlarge(picture: np.ndarray, factor: int) -> np.ndarray:
     return picture.repeat(factor, axis=0).repeat(factor, axis=1)
+
+
+def _write(
+    path: atomic.PathLike, image: Image.Image, kind: str, **options: Any
+) -> None:
+    buffer = io.BytesIO()
+    image.save(buffer, kind, **options)
+    atomic.write_bytes(path, buffer.getvalue())
