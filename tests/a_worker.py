@@ -12,14 +12,13 @@ from srmcmc_tf.cli import train as verb
 
 def work(argv):
     app.import_tensorflow()
-    from srmcmc_tf.runs import checkpoints
-    from srmcmc_tf.training import train
+    from srmcmc_tf.models import factory
 
-    models, build = [], train.build
-    train.build = lambda config: models.append(build(config)) or models[-1]
+    models, build = [], factory.build
+    factory.build = lambda config: models.append(build(config)) or models[-1]
     with trouble_at(16):
         code = verb.train(argv[1:])
-    items = checkpoints.items(models[-1]).values()
+    items = models[-1].checkpoint_items().values()
     state = [variable.numpy() for item in items for variable in item.variables]
     np.savez(argv[0], *state)
     return code

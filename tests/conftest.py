@@ -14,10 +14,9 @@ from helpers import TINY
 
 from srmcmc_tf.config import presets
 from srmcmc_tf.evaluation import image_sets
-from srmcmc_tf.models import ema
+from srmcmc_tf.models import factory
 from srmcmc_tf.runs import checkpoints, loading
 from srmcmc_tf.runs import run as runs
-from srmcmc_tf.training import train
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -54,10 +53,10 @@ def exported(tmp_path_factory):
     workdir = tmp_path_factory.mktemp("run")
     settings = dataclasses.replace(presets.load("digits"), **{**TINY, "K": 5})
     runs.save(workdir, settings, "0123456789abcdef")
-    model = train.build(settings)
+    model = factory.build(settings)
     for variable in model.energy.variables:
         variable.assign(2.0 * variable)  # so that chains move
-    model.average = ema.Average(model, settings.ema)
+    model.keep_average(settings.ema)
     for variable in model.energy.variables:
         variable.assign(1.1 * variable)
     model.optimizer.build(model.trainable_variables)

@@ -4,8 +4,6 @@ A model that keeps one has it as `model.average`; checkpoints hold it beside
 the weights.
 """
 
-import contextlib
-
 import keras
 import tensorflow as tf
 
@@ -39,29 +37,13 @@ class Average(tf.Module):
 
     def update(self, model):
         """Takes in the weights after an update of the model."""
-        t = float(model.optimizer.iterations.numpy())
+        t = float(model.update)
         decay = min(self.decay, (1.0 + t) / (10.0 + t))
         self._approach(tf.constant(1.0 - decay, tf.float32))
 
     def put_into(self, model):
         """Gives the averaged weights to the model."""
         for weight, value in zip(model.weights, self.values, strict=True):
-            weight.assign(value)
-
-
-@contextlib.contextmanager
-def averaged(model):
-    """Within it a model has its averaged weights, where it keeps any."""
-    average = getattr(model, "average", None)
-    if average is None:
-        yield
-        return
-    own = [w.numpy() for w in model.weights]
-    average.put_into(model)
-    try:
-        yield
-    finally:
-        for weight, value in zip(model.weights, own, strict=True):
             weight.assign(value)
 
 

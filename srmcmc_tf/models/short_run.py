@@ -4,14 +4,12 @@ import keras
 import tensorflow as tf
 
 from srmcmc_tf.distribution import strategies
-
-# Not used here, but a saved model may have a schedule of it.
-from srmcmc_tf.models import schedules as schedules
+from srmcmc_tf.models.generator import Generator, between, unpack_images
 from srmcmc_tf.sampling import chain, inversion, rng
 
 
 @keras.saving.register_keras_serializable("srmcmc_tf")
-class ShortRunEBM(keras.Model):
+class ShortRunEBM(Generator):
     """Learns an energy whose K-step Langevin chain is the generator.
 
     Every update starts fresh chains from uniform noise, runs exactly K steps
@@ -41,12 +39,11 @@ class ShortRunEBM(keras.Model):
     def __init__(
         self, energy, *, K=100, step_size=1.0, noise=0.01, seed=0, **kwargs
     ):
-        super().__init__(**kwargs)
+        super().__init__(seed=seed, **kwargs)
         self.energy = energy
         self.K = K
         self.step_size = step_size
         self.noise = noise
-        self.seed = seed
         self.built = True
         self._compile_chain("auto")
 
@@ -69,13 +66,13 @@ class ShortRunEBM(keras.Model):
             if kwargs.get(name) is not None:
                 raise ValueError(f"ShortRunEBM has its own; leave `{name}` out")
         self._compile_chain(jit_compile)
-        super().compile(optimizer or adam(), jit_compile=False, **kwargs)
+        super().compile(optimizer or self.adam(), jit_compile=False, **kwargs)
         self.optimizer.build(self.trainable_variables)
         strategies.expect_sums(self.distribute_strategy, self.optimizer)
 
     def train_step(self, data):
         """One update of Algorithm 1; returns its quantities by name."""
-        x = images_of(data)
+        x = unpack_images(data)
         chain = self._fresh_chain(x, rng.TRAIN, self.optimizer.iterations)
         with tf.GradientTape() as tape:
             logs = self._compare(x, chain)
@@ -90,7 +87,7 @@ class ShortRunEBM(keras.Model):
 
     def test_step(self, data):
         """The quantities of an update on other data, without the update."""
-        x = images_of(data)
+        x = unpack_images(data)
         chain = self._fresh_chain(x, rng.TEST, 0)
         return strategies.logs(self._compare(x, chain))
 
@@ -135,10 +132,7 @@ class ShortRunEBM(keras.Model):
         return tf.stack(seen, axis=1)
 
     def interpolate(self, z1, z2, rho, *, K=None):
-        """The deterministic ends of starts between two.
-
-        z = rho z1 + sqrt(1 - rho^2) z2 keeps the variance of the starts, not
-        their range: a sum of two uniforms is not uniform.
+        """The deterministic ends of starts between two; see `between`.
 
         Args:
             z1: starts [n, h, w, c], as of `start`.
@@ -149,9 +143,7 @@ class ShortRunEBM(keras.Model):
         Returns:
             float32 [n, r, h, w, c], not clipped.
         """
-        ones = [1] * len(self.image_shape)
-        rho = tf.reshape(tf.cast(rho, tf.float32), [1, -1, *ones])
-        z = rho * z1[:, None] + tf.sqrt(1.0 - rho**2) * z2[:, None]
+        z = between(z1, z2, rho)
         K = self.K if K is None else K
         starts = tf.reshape(z, [-1, *z.shape[2:]])
         seeds = tf.zeros([tf.shape(starts)[0], 2], tf.int32)  # of no noise
@@ -207,8 +199,7 @@ class ShortRunEBM(keras.Model):
         return self.energy.input_shape[1:]
 
     def checkpoint_items(self):
-        """What an update changes, by the names it has in a checkpoint."""
-        return {"energy": self.energy, "optimizer": self.optimizer}
+        return {"energy": self.energy, **super().checkpoint_items()}
 
     def get_config(self):
         return {
@@ -228,9 +219,6 @@ class ShortRunEBM(keras.Model):
     def get_compile_config(self):
         optimizer = keras.saving.serialize_keras_object(self.optimizer)
         return {"optimizer": optimizer, "jit_compile": self._jit_chain}
-
-    def compile_from_config(self, config):
-        self.compile(**keras.saving.deserialize_keras_object(config))
 
     def _compile_chain(self, jit_compile):
         self._jit_chain = jit_compile
@@ -278,23 +266,7 @@ class ShortRunEBM(keras.Model):
         }
 
 
-def images_of(data):
-    """The images of a batch, which may come with labels."""
-    x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
-    if not x.dtype.is_floating:
-        raise TypeError(
-            f"images must be floats about [-1, 1], not {x.dtype.name}: "
-            "srmcmc_tf.data.batches makes them of uint8"
-        )
-    return tf.cast(x, tf.float32)
-
-
 def _settings(K, noise, first):
     """As tensors, so that another K or noise is no new trace."""
     K, first = tf.cast(K, tf.int32), tf.cast(first, tf.int32)
     return K, tf.cast(noise, tf.float32), first
-
-
-def adam(learning_rate=1e-4):
-    """The paper's optimizer, with PyTorch's epsilon."""
-    return keras.optimizers.Adam(learning_rate, 0.9, 0.999, epsilon=1e-8)

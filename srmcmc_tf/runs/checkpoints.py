@@ -59,7 +59,7 @@ def save(directory, model, *, keep=(), notes=None):
         `Saved`.
     """
     begin = time.perf_counter()
-    update = int(model.optimizer.iterations.numpy())
+    update = model.update
     check_finite(model, update)
     directory = pathlib.Path(directory)
     path = directory / f"{update:06d}"
@@ -112,7 +112,7 @@ def restore(path, model):
         state.read(str(pathlib.Path(path) / "state")).assert_consumed()
     except Exception as error:  # a damaged file raises all kinds of them
         raise UserError(f"cannot restore {path}: {reason(error)}") from None
-    return int(model.optimizer.iterations.numpy())
+    return model.update
 
 
 def recover(directory, model):
@@ -153,10 +153,7 @@ def sweep(directory):
 
 def items(model):
     """What a checkpoint of a model holds, by name."""
-    held = model.checkpoint_items()
-    if getattr(model, "average", None) is not None:
-        held["average"] = model.average
-    return held
+    return model.checkpoint_items()
 
 
 def check_finite(model, update):

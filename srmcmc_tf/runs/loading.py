@@ -3,11 +3,11 @@
 import pathlib
 import sys
 
-from srmcmc_tf.runs import checkpoints
 from srmcmc_tf.distribution import strategies
-from srmcmc_tf.runs import run as runs
-from srmcmc_tf.training import train
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.models import factory
+from srmcmc_tf.runs import checkpoints
+from srmcmc_tf.runs import run as runs
 
 
 def load(workdir, best=False, strategy=None):
@@ -26,7 +26,7 @@ def load(workdir, best=False, strategy=None):
     """
     config = runs.require(workdir)
     with strategies.local(strategy or config.strategy).scope():
-        model = train.build(config)
+        model = factory.build(config)
         directory = pathlib.Path(workdir, "best" if best else "checkpoints")
         found = checkpoints.recover(directory, model)
     if found is None and best:
@@ -35,10 +35,9 @@ def load(workdir, best=False, strategy=None):
         raise UserError(
             f"{workdir} has no checkpoint yet: bin/train --workdir={workdir}"
         )
-    if model.average is not None:
-        model.average.put_into(model)
-    update = int(model.optimizer.iterations.numpy())
-    if update < config.updates and not best:
-        text = f"{workdir} stands at update {update:,} of {config.updates:,}"
+    model.use_average()
+    if model.update < config.updates and not best:
+        where = f"update {model.update:,} of {config.updates:,}"
+        text = f"{workdir} stands at {where}"
         print(text, file=sys.stderr)
     return model, config

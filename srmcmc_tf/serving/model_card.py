@@ -34,7 +34,7 @@ def facts(workdir, model, config):
     settings = dataclasses.asdict(config)
     for name in runs.FREE:  # of the machine, not of the model
         settings.pop(name)
-    update = int(model.optimizer.iterations.numpy())
+    update = model.update
     return {
         "dataset": config.dataset,
         "data_digest": runs.stored(workdir)[1],
@@ -93,7 +93,7 @@ def _command(config):
 
 def _metrics(workdir, model):
     """What was measured of these weights, while training or by other verbs."""
-    update = str(int(model.optimizer.iterations.numpy()))
+    update = str(model.update)
     found = _read(workdir / "evaluations.json").get(update, {})
     identity = image_sets.digest(model)
     for name in _RESULTS:

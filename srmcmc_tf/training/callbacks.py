@@ -21,7 +21,6 @@ from srmcmc_tf import plots
 from srmcmc_tf.distribution import strategies
 from srmcmc_tf.errors import NonFiniteError, UserError
 from srmcmc_tf.evaluation import toy_density
-from srmcmc_tf.models import ema
 from srmcmc_tf.runs import checkpoints, tensorboard
 from srmcmc_tf.runs import run as runs
 
@@ -31,7 +30,7 @@ class _Callback(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         logs = {name: float(value) for name, value in (logs or {}).items()}
-        self.on_update(int(self.model.optimizer.iterations.numpy()), logs)
+        self.on_update(self.model.update, logs)
 
 
 class StopOnNonFinite(_Callback):
@@ -61,7 +60,7 @@ class Log(_Callback):
         self.also = also
 
     def on_train_begin(self, logs=None):
-        start = int(self.model.optimizer.iterations.numpy())
+        start = self.model.update
         self._writer = tensorboard.Writer(self.workdir / "tensorboard")
         path = self.workdir / "metrics.jsonl"
         runs.cut_after(path, start)
@@ -107,7 +106,7 @@ class Pictures(_Callback):
     def on_train_begin(self, logs=None):
         (self.workdir / "samples").mkdir(parents=True, exist_ok=True)
         self._writer = tensorboard.Writer(self.workdir / "tensorboard")
-        if not int(self.model.optimizer.iterations.numpy()):
+        if not self.model.update:
             self._begin()
 
     def on_update(self, update, logs):
@@ -116,7 +115,7 @@ class Pictures(_Callback):
 
     def on_train_end(self, logs=None):
         if not self.model.stop_training:  # who stops a run is in a hurry
-            self._draw(int(self.model.optimizer.iterations.numpy()))
+            self._draw(self.model.update)
         self._writer.close()
 
     def _begin(self):
@@ -129,7 +128,7 @@ class Pictures(_Callback):
     def _draw(self, update):
         path = self.workdir / "samples" / f"{update:06d}.png"
         if path != self.newest:
-            with ema.averaged(self.model):
+            with self.model.averaged():
                 self._picture(path, update)
             self.newest = path
 
@@ -194,7 +193,7 @@ class Checkpoints(_Callback):
         self.directory.mkdir(parents=True, exist_ok=True)
         checkpoints.sweep(self.directory)
         newest = checkpoints.latest(self.directory)
-        start = int(self.model.optimizer.iterations.numpy())
+        start = self.model.update
         if newest and int(newest.name) > start:
             raise UserError(
                 f"{newest} is later than update {start}, where this model "
@@ -206,7 +205,7 @@ class Checkpoints(_Callback):
             self._save()
 
     def on_train_end(self, logs=None):
-        update = int(self.model.optimizer.iterations.numpy())
+        update = self.model.update
         if update not in checkpoints.updates(self.directory):
             self._save()
 
@@ -270,7 +269,7 @@ class Progress(_Callback):
     def on_train_begin(self, logs=None):
         self._bar = tqdm(
             total=self.updates,
-            initial=int(self.model.optimizer.iterations.numpy()),
+            initial=self.model.update,
             unit=" updates",
             dynamic_ncols=True,
             file=sys.stderr if sys.stderr.isatty() else io.StringIO(),

@@ -9,7 +9,6 @@ import tensorflow as tf
 from tqdm import tqdm
 
 from srmcmc_tf.evaluation import measure
-from srmcmc_tf.models import ema
 from srmcmc_tf.runs import checkpoints, tensorboard
 
 
@@ -43,11 +42,11 @@ class Evaluate(keras.callbacks.Callback):
         self.go_on()
 
     def on_train_batch_end(self, batch, logs=None):
-        self._evaluate(int(self.model.optimizer.iterations.numpy()))
+        self._evaluate(self.model.update)
 
     def go_on(self):
         """Makes up for an evaluation that the run was stopped in."""
-        start = int(self.model.optimizer.iterations.numpy())
+        start = self.model.update
         stored = _load(self.workdir / "evaluations.json")
         self.evaluated = {u: r for u, r in stored.items() if u <= start}
         if len(self.evaluated) < len(stored):
@@ -60,7 +59,7 @@ class Evaluate(keras.callbacks.Callback):
     def _evaluate(self, update):
         if update % self.every:
             return
-        with ema.averaged(self.model):
+        with self.model.averaged():
             found = self.measure(self.model, self.stop)
         if found is None:
             return

@@ -24,8 +24,7 @@ from srmcmc_tf.distribution import cluster, strategies
 from srmcmc_tf.errors import NonFiniteError, UserError
 from srmcmc_tf.evaluation import evaluate
 from srmcmc_tf.files import digests
-from srmcmc_tf.models import baselines, ema, energies, precision, schedules
-from srmcmc_tf.models.short_run import ShortRunEBM, adam
+from srmcmc_tf.models import ema, factory, precision, schedules
 from srmcmc_tf.runs import checkpoints
 from srmcmc_tf.runs import run as runs
 from srmcmc_tf.training import callbacks, evaluation, report
@@ -68,43 +67,6 @@ def train(config, workdir):
         return stop.received
 
 
-def build(config):
-    """The compiled model of a config, with its initial weights."""
-    model = _compiled(config)
-    model.average = ema.Average(model, config.ema) if config.ema else None
-    return model
-
-
-def _compiled(config):
-    rate = schedules.Anneal(
-        config.learning_rate,
-        after=config.anneal_after,
-        half_life=config.learning_rate_half_life,
-    )
-    if config.model != "ebm":
-        model = baselines.build(config)
-        model.compile(model.adam(rate))
-        return model
-    model = ShortRunEBM(
-        _network(config),
-        K=config.K,
-        step_size=config.step_size,
-        noise=config.noise,
-        seed=config.seed,
-    )
-    jit_compile = {"auto": "auto", "true": True, "false": False}
-    model.compile(adam(rate), jit_compile=jit_compile[config.jit_compile])
-    return model
-
-
-def _network(config):
-    same = dict(n_f=config.n_f, seed=config.seed, dtype=config.precision)
-    if config.toy:
-        toy = toys.get(config.dataset, config.toy)
-        return energies.mlp(toy.centers.shape[1], **same)
-    return energies.convnet(config.image_size, config.channels, **same)
-
-
 def dataset(config, images, start=0, part=(0, 1), way=None):
     """The batches of a run from an update on, or a part of each.
 
@@ -136,18 +98,18 @@ def _go_on(config, workdir, images, strategy, stop):
     """From the newest checkpoint to the end, or until the guard goes back."""
     chief = workdir is not None
     with strategy.scope():
-        model = build(config)
+        model = factory.build(config)
         past = _recover(config, workdir, model) if chief else None
         strategies.share_state(model)
     way = rollback.way(config, **strategies.of_chief(strategy, past))
-    model.seed = way.seed
+    model.set_seed(way.seed)
     first = [ema.UpdateAverage()] if config.ema else []
     first.append(way.guard or callbacks.StopOnNonFinite())
     if chief:
         _fit(model, config, workdir, images, way, first, stop)
     else:
         _run(model, config, images, way, [*first, stop])
-        update = f"update {int(model.optimizer.iterations.numpy()):,}"
+        update = f"update {model.update:,}"
         print(f"{update} of {config.updates:,}; the chief has written all")
 
 
@@ -155,7 +117,7 @@ def _recover(config, workdir, model):
     """Restores the newest checkpoint; what `rollback.way` wants to know."""
     print(f"{config.model}: {report.weights(model)}")
     newest = checkpoints.recover(workdir / "checkpoints", model)
-    start = int(model.optimizer.iterations.numpy())
+    start = model.update
     if newest:
         checkpoints.discard_after(workdir / "checkpoints", start)
         print(f"going on from update {start:,}, {newest}")
@@ -167,7 +129,7 @@ def _recover(config, workdir, model):
 
 def _fit(model, config, workdir, images, way, first, stop):
     """What the chief does: `_run`, and all that is written."""
-    start = int(model.optimizer.iterations.numpy())
+    start = model.update
     saves = callbacks.Checkpoints(workdir, every=config.checkpoint_every)
     log = callbacks.Log(workdir, every=config.log_every)
     if way.guard:
@@ -197,7 +159,7 @@ def _fit(model, config, workdir, images, way, first, stop):
             f"{newest or 'none'}; try {larger}a smaller --learning_rate, in "
             "another --workdir"
         ) from None
-    update = int(model.optimizer.iterations.numpy())
+    update = model.update
     seconds = time.perf_counter() - begin
     report.report(workdir, config, update, update - start, seconds, saves.saved)
     if config.sigma == "auto" and start < update:
@@ -207,7 +169,7 @@ def _fit(model, config, workdir, images, way, first, stop):
 
 def _run(model, config, images, way, calls):
     """The updates from where the model stands; all workers leave together."""
-    start = int(model.optimizer.iterations.numpy())
+    start = model.update
     if start >= config.updates:
         return
     strategy = model.distribute_strategy

@@ -11,6 +11,7 @@ from srmcmc_tf.config.datasets import DATASETS
 from srmcmc_tf.data import toys
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import toy_density
+from srmcmc_tf.models import factory
 from srmcmc_tf.runs import loading
 from srmcmc_tf.sampling import rng
 from srmcmc_tf.training import train
@@ -110,7 +111,7 @@ def test_samples_match_the_truth(learned):
 def test_an_untrained_model_does_not_match_the_truth(dataset):
     settings = presets.load(dataset)
     toy = toys.get(dataset, settings.toy)
-    numbers = toy_density.measure(toy_density.of(train.build(settings), toy))
+    numbers = toy_density.measure(toy_density.of(factory.build(settings), toy))
     assert numbers["kde_tv"] > 2 * BOUND[dataset]
 
 

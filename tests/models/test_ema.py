@@ -7,7 +7,7 @@ from helpers import TINY, assert_same_run, random_images
 
 from srmcmc_tf.config import presets
 from srmcmc_tf.data import pixels
-from srmcmc_tf.models import ema
+from srmcmc_tf.models import ema, factory
 from srmcmc_tf.runs import checkpoints, loading
 from srmcmc_tf.training import train
 
@@ -26,7 +26,7 @@ def fit(model, n=1):
 
 @pytest.fixture
 def model(tiny_model):
-    tiny_model.average = ema.Average(tiny_model, 0.7)
+    tiny_model.keep_average(0.7)
     return tiny_model
 
 
@@ -46,7 +46,7 @@ def test_the_average_follows_the_weights(model):
 def test_the_averaged_weights_are_used_and_given_back(model):
     fit(model, 3)
     own, x = weights(model), model.sample([1, 2])
-    with ema.averaged(model):
+    with model.averaged():
         inside = model.sample([1, 2])
         for w, a in zip(model.weights, model.average.values, strict=True):
             np.testing.assert_array_equal(w, a)
@@ -62,14 +62,14 @@ def test_training_does_not_see_the_average(tmp_path):
     for decay in (0.9, 0.0):
         workdir = tmp_path / str(decay)
         train.train(dataclasses.replace(tiny, ema=decay), workdir)
-        model = train.build(dataclasses.replace(tiny, ema=decay))
+        model = factory.build(dataclasses.replace(tiny, ema=decay))
         checkpoints.restore(checkpoints.latest(workdir / "checkpoints"), model)
         models.append(model)
     for name in ("energy", "optimizer"):
         a, b = (getattr(model, name).variables for model in models)
         for one, other in zip(a, b, strict=True):
             np.testing.assert_array_equal(one, other)
-    with ema.averaged(models[1]):  # one without it is left as it is
+    with models[1].averaged():  # one without it is left as it is
         assert models[1].average is None
 
 
@@ -86,7 +86,6 @@ def test_checkpoints_hold_the_average(model, tmp_path):
 def test_checkpoints_of_before_there_was_an_average_are_read(
     tiny_model, tmp_path
 ):
-    tiny_model.average = None
     fit(tiny_model, 2)
     old = tf.train.Checkpoint(**tiny_model.checkpoint_items())
     old.write(str(tmp_path / "state"))
@@ -108,7 +107,7 @@ def test_a_run_with_an_average_goes_on_exactly_and_is_loaded_with_it(tmp_path):
     assert_same_run(whole, parts)
 
     model, _ = loading.load(whole)
-    raw = train.build(settings)
+    raw = factory.build(settings)
     checkpoints.recover(whole / "checkpoints", raw)
     for w, v in zip(weights(model), raw.average.values, strict=True):
         np.testing.assert_array_equal(w, v)

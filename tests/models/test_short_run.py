@@ -11,7 +11,7 @@ from helpers import ROOT, random_images
 
 import srmcmc_tf
 from srmcmc_tf.data import pixels
-from srmcmc_tf.models import energies, schedules, short_run
+from srmcmc_tf.models import energies, schedules
 from srmcmc_tf.sampling import chain, rng
 
 QUANTITIES = {
@@ -143,7 +143,7 @@ def test_keras_file_brings_back_weights_optimizer_and_samples(
 
 def test_a_keras_file_is_read_in_a_new_process(tiny_model, tmp_path):
     rate = schedules.Anneal(1e-3, after=5, half_life=5)
-    tiny_model.compile(short_run.adam(rate))
+    tiny_model.compile(tiny_model.adam(rate))
     tiny_model.fit(batch(), batch_size=8, verbose=0)
     tiny_model.save(tmp_path / "model.keras")
     code = (

@@ -66,17 +66,3 @@ def check_flags(model, given):
     for name, reason in REFUSED.get(model, {}).items():
         if name in given:
             raise UserError(f"--{name} is not for --model={model}: it {reason}")
-
-
-def build(config):
-    """The model of a config whose `model` is "vae" or "dcgan"."""
-    from srmcmc_tf.models.baselines.dcgan import DCGAN
-    from srmcmc_tf.models.baselines.vae import VAE
-
-    return {"vae": VAE, "dcgan": DCGAN}[config.model](
-        config.image_size,
-        config.channels,
-        n_f=config.n_f,
-        seed=config.seed,
-        precision=config.precision,
-    )

@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from srmcmc_tf.models.baselines import networks
 from srmcmc_tf.models.baselines.latent import LatentModel, descend
-from srmcmc_tf.models.short_run import images_of
+from srmcmc_tf.models.generator import unpack_images
 from srmcmc_tf.sampling import chain, rng
 from srmcmc_tf.sampling.inversion import Reconstruction
 
@@ -74,17 +74,16 @@ class DCGAN(LatentModel):
         )
 
     def checkpoint_items(self):
-        """What an update changes, by the names it has in a checkpoint."""
         return {
             "generator": self.generator,
             "discriminator": self.discriminator,
-            "optimizer": self.optimizer,
             "discriminator_optimizer": self.discriminator_optimizer,
+            **super().checkpoint_items(),
         }
 
     def train_step(self, data):
         """One update of both networks; returns its quantities by name."""
-        x = images_of(data)
+        x = unpack_images(data)
         draw = rng.TRAIN, self.optimizer.iterations
         with tf.GradientTape(persistent=True) as tape:
             logs = self._compare(x, *draw, training=True)
@@ -99,7 +98,7 @@ class DCGAN(LatentModel):
 
     def test_step(self, data):
         """The quantities of an update on other data, without the update."""
-        return self._compare(images_of(data), rng.TEST, 0, training=False)
+        return self._compare(unpack_images(data), rng.TEST, 0, training=False)
 
     def reconstruct(
         self,

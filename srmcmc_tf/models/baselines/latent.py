@@ -3,10 +3,11 @@
 import keras
 import tensorflow as tf
 
+from srmcmc_tf.models.generator import Generator, between
 from srmcmc_tf.sampling import rng
 
 
-class LatentModel(keras.Model):
+class LatentModel(Generator):
     """Images from a latent z, used as a `ShortRunEBM` is.
 
     A subclass has a network `generator`, an `adam` and its training.
@@ -32,13 +33,17 @@ class LatentModel(keras.Model):
         precision="float32",
         **kwargs,
     ):
-        super().__init__(**kwargs)
-        self.image_shape = (image_size, image_size, channels)
+        super().__init__(seed=seed, **kwargs)
+        self.image_size = image_size
+        self.channels = channels
         self.n_f = n_f
         self.latent = latent
-        self.seed = seed
         self.precision = precision
         self.built = True
+
+    @property
+    def image_shape(self):
+        return self.image_size, self.image_size, self.channels
 
     def call(self, z):
         """g(z), in [-1, 1]: z [n, latent] to [n, h, w, c]."""
@@ -71,8 +76,7 @@ class LatentModel(keras.Model):
         Returns:
             float32 [n, r, h, w, c] in [-1, 1].
         """
-        rho = tf.reshape(tf.cast(rho, tf.float32), [1, -1, 1])
-        z = rho * z1[:, None] + tf.sqrt(1.0 - rho**2) * z2[:, None]
+        z = between(z1, z2, rho)
         x = self(tf.reshape(z, [-1, self.latent]))
         return tf.reshape(x, [*z.shape[:2], *self.image_shape])
 
@@ -82,11 +86,10 @@ class LatentModel(keras.Model):
         super().compile(optimizer or self.adam(), **kwargs)
 
     def get_config(self):
-        size, _, channels = self.image_shape
         return {
             **super().get_config(),
-            "image_size": size,
-            "channels": channels,
+            "image_size": self.image_size,
+            "channels": self.channels,
             "n_f": self.n_f,
             "latent": self.latent,
             "seed": self.seed,
@@ -96,9 +99,6 @@ class LatentModel(keras.Model):
     def get_compile_config(self):
         optimizer = keras.saving.serialize_keras_object(self.optimizer)
         return {"optimizer": optimizer}
-
-    def compile_from_config(self, config):
-        self.compile(**keras.saving.deserialize_keras_object(config))
 
     def _normal(self, n, *draw):
         """Standard normals [n, latent] that `draw` names, on this replica."""

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from srmcmc_tf.models.baselines import networks
 from srmcmc_tf.models.baselines.latent import LatentModel, descend
-from srmcmc_tf.models.short_run import adam, images_of
+from srmcmc_tf.models.generator import unpack_images
 from srmcmc_tf.sampling import rng
 from srmcmc_tf.sampling.inversion import Reconstruction
 
@@ -50,23 +50,19 @@ class VAE(LatentModel):
 
     @staticmethod
     def adam(learning_rate=1e-3):
-        return adam(learning_rate)
+        return LatentModel.adam(learning_rate)
 
     def compile(self, optimizer=None, **kwargs):
         super().compile(optimizer, **kwargs)
         self.optimizer.build(self.trainable_variables)
 
     def checkpoint_items(self):
-        """What an update changes, by the names it has in a checkpoint."""
-        return {
-            "encoder": self.encoder,
-            "generator": self.generator,
-            "optimizer": self.optimizer,
-        }
+        networks = {"encoder": self.encoder, "generator": self.generator}
+        return networks | super().checkpoint_items()
 
     def train_step(self, data):
         """One update along the bound's gradient; its quantities by name."""
-        x = images_of(data)
+        x = unpack_images(data)
         with tf.GradientTape() as tape:
             logs = self._bound(x, rng.TRAIN, self.optimizer.iterations)
         variables = self.trainable_variables
@@ -75,7 +71,7 @@ class VAE(LatentModel):
 
     def test_step(self, data):
         """The quantities of an update on other data, without the update."""
-        return self._bound(images_of(data), rng.TEST, 0)
+        return self._bound(unpack_images(data), rng.TEST, 0)
 
     def encode(self, x):
         """Mean and log sigma of z, [n, latent] each, for images."""

@@ -68,7 +68,7 @@ class Guard(keras.callbacks.Callback):
         self.shown = {}  # what the log tells beside the update's quantities
 
     def on_train_batch_end(self, batch, logs=None):
-        update = int(self.model.optimizer.iterations.numpy())
+        update = self.model.update
         logs = {name: float(value) for name, value in logs.items()}
         broken = rule.not_finite(logs)
         if broken:
@@ -88,7 +88,7 @@ class Guard(keras.callbacks.Callback):
         notes = {"guard": self.state.to_dict()}
         if hasattr(self.sigma, "to_dict"):
             notes["sigma"] = self.sigma.to_dict()
-        update = int(model.optimizer.iterations.numpy())
+        update = model.update
         keep = kept(self.every, update)
         return checkpoints.save(directory, model, keep=keep, notes=notes)
 

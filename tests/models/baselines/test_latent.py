@@ -14,7 +14,7 @@ from srmcmc_tf.cli import train as command
 from srmcmc_tf.config import config, presets
 from srmcmc_tf.data import pixels
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.models import energies
+from srmcmc_tf.models import energies, factory
 from srmcmc_tf.models.baselines.dcgan import DCGAN
 from srmcmc_tf.models.baselines.vae import VAE
 from srmcmc_tf.runs import loading
@@ -78,7 +78,7 @@ def test_a_checkpoint_of_the_dcgan_holds_all_of_it(finished):
         assert f"{network}/" in names
         assert f"{network}_optimizer/" in names or network == "generator"
     model, _ = loading.load(finished("dcgan"))
-    fresh = train.build(settings("dcgan"))
+    fresh = factory.build(settings("dcgan"))
     for network in ("generator", "discriminator"):
         pairs = zip(
             getattr(model, network).non_trainable_variables,
@@ -332,6 +332,6 @@ def test_the_weights_are_counted_when_a_run_starts(tmp_path, capsys):
     train.train(
         dataclasses.replace(settings("vae"), updates=1), tmp_path / "run"
     )
-    model = train.build(settings("vae"))
+    model = factory.build(settings("vae"))
     text = f"vae: {model.count_params():,} weights (encoder "
     assert text in capsys.readouterr().out

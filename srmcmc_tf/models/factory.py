@@ -1,0 +1,72 @@
+"""The model of a config."""
+
+import functools
+
+from srmcmc_tf.config.config import Config
+from srmcmc_tf.models import energies, schedules
+from srmcmc_tf.models.baselines.dcgan import DCGAN
+from srmcmc_tf.models.baselines.latent import LatentModel
+from srmcmc_tf.models.baselines.vae import VAE
+from srmcmc_tf.models.generator import Generator
+from srmcmc_tf.models.short_run import ShortRunEBM
+
+_JIT_COMPILE = {"auto": "auto", "true": True, "false": False}
+_COORDINATES = {"toy_1d": 1, "toy_2d": 2}
+
+
+def build(config: Config) -> Generator:
+    """The compiled model of a config, with its initial weights.
+
+    It keeps an average of its weights if `config.ema` is not 0.
+    """
+    model = _MODELS[config.model](config)
+    if config.ema:
+        model.keep_average(config.ema)
+    return model
+
+
+def _learning_rate(config: Config) -> schedules.Anneal:
+    return schedules.Anneal(
+        config.learning_rate,
+        after=config.anneal_after,
+        half_life=config.learning_rate_half_life,
+    )
+
+
+def _short_run(config: Config) -> ShortRunEBM:
+    network = dict(n_f=config.n_f, seed=config.seed, dtype=config.precision)
+    if config.dataset in _COORDINATES:
+        energy = energies.mlp(_COORDINATES[config.dataset], **network)
+    else:
+        energy = energies.convnet(config.image_size, config.channels, **network)
+    model = ShortRunEBM(
+        energy,
+        K=config.K,
+        step_size=config.step_size,
+        noise=config.noise,
+        seed=config.seed,
+    )
+    model.compile(
+        model.adam(_learning_rate(config)),
+        jit_compile=_JIT_COMPILE[config.jit_compile],
+    )
+    return model
+
+
+def _baseline(kind: type[LatentModel], config: Config) -> LatentModel:
+    model = kind(
+        config.image_size,
+        config.channels,
+        n_f=config.n_f,
+        seed=config.seed,
+        precision=config.precision,
+    )
+    model.compile(model.adam(_learning_rate(config)))
+    return model
+
+
+_MODELS = {
+    "ebm": _short_run,
+    "vae": functools.partial(_baseline, VAE),
+    "dcgan": functools.partial(_baseline, DCGAN),
+}

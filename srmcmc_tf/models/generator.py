@@ -1,0 +1,150 @@
+"""The base class of all models: seeds to images, trained by updates."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from srmcmc_tf.models import ema
+
+# Registers the schedules: a saved optimizer may have one.
+from srmcmc_tf.models import schedules as schedules
+from srmcmc_tf.sampling.inversion import Reconstruction
+
+Rate = float | keras.optimizers.schedules.LearningRateSchedule
+
+
+class Generator(keras.Model):
+    """A model that draws images, each named by an integer seed.
+
+    A subclass defines its networks, `train_step` and the methods that raise
+    `NotImplementedError` here, and adds its networks to `checkpoint_items`.
+
+    Args:
+        seed: integer, the random seed of all noise in training.
+        **kwargs: of `keras.Model`, such as `name`.
+
+    Attributes:
+        average: an `ema.Average` of the weights, or None; see `keep_average`.
+    """
+
+    def __init__(self, *, seed: int = 0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.seed = seed
+        self.average: ema.Average | None = None
+
+    @staticmethod
+    def adam(learning_rate: Rate = 1e-4) -> keras.optimizers.Adam:
+        """The default optimizer, with PyTorch's epsilon, as in the paper."""
+        return keras.optimizers.Adam(learning_rate, 0.9, 0.999, epsilon=1e-8)
+
+    @property
+    def image_shape(self) -> tuple[int, ...]:
+        """(h, w, c) of a sample; (d,) if samples are points."""
+        raise NotImplementedError
+
+    def start(self, seeds: Sequence[int]) -> tf.Tensor:
+        """The starts or latents z of `seeds`, one per seed."""
+        raise NotImplementedError
+
+    def sample(self, seeds: Sequence[int]) -> tf.Tensor:
+        """One sample per seed, float32 [n, h, w, c]."""
+        raise NotImplementedError
+
+    def interpolate(
+        self, z1: tf.Tensor, z2: tf.Tensor, rho: Sequence[float]
+    ) -> tf.Tensor:
+        """Samples [n, r, h, w, c] of rho z1 + sqrt(1 - rho^2) z2."""
+        raise NotImplementedError
+
+    def reconstruct(
+        self,
+        x: tf.Tensor,
+        *,
+        seeds: Sequence[int] | None = None,
+        keep: Sequence[int] = (),
+    ) -> Reconstruction:
+        """Infers z for images [n, h, w, c] in [-1, 1]."""
+        raise NotImplementedError
+
+    @property
+    def update(self) -> int:
+        """The number of updates made so far."""
+        return int(self.optimizer.iterations.numpy())
+
+    def set_seed(self, seed: int) -> None:
+        """Changes the random seed of the updates from now on."""
+        self.seed = seed
+        # The seed is a constant of their graphs.
+        self.train_function = self.test_function = None
+
+    def keep_average(self, decay: float) -> None:
+        """Starts a moving average of the weights, at their present values.
+
+        `ema.UpdateAverage`, a callback, updates it while training.
+
+        Args:
+            decay: weight of the past in an update, in [0, 1).
+        """
+        self.average = ema.Average(self, decay)
+
+    @contextlib.contextmanager
+    def averaged(self) -> Iterator[None]:
+        """Within it the model has its averaged weights, if it keeps any."""
+        if self.average is None:
+            yield
+            return
+        own = [w.numpy() for w in self.weights]
+        self.use_average()
+        try:
+            yield
+        finally:
+            for weight, value in zip(self.weights, own, strict=True):
+                weight.assign(value)
+
+    def use_average(self) -> None:
+        """Replaces the weights by their average, if the model keeps one."""
+        if self.average is not None:
+            self.average.put_into(self)
+
+    def checkpoint_items(self) -> dict[str, Any]:
+        """What an update changes, by the names it has in a checkpoint."""
+        items = {"optimizer": self.optimizer}
+        if self.average is not None:
+            items["average"] = self.average
+        return items
+
+    def compile_from_config(self, config: dict[str, Any]) -> None:
+        self.compile(**keras.saving.deserialize_keras_object(config))
+
+
+def between(z1: tf.Tensor, z2: tf.Tensor, rho: Sequence[float]) -> tf.Tensor:
+    """Points rho z1 + sqrt(1 - rho^2) z2 between starts or latents.
+
+    They keep the variance of z, not its range: a sum of two uniforms is not
+    uniform.
+
+    Args:
+        z1: [n, ...].
+        z2: of the same shape.
+        rho: weights of `z1` in [0, 1], shape [r].
+
+    Returns:
+        float32 [n, r, ...].
+    """
+    ones = [1] * (len(z1.shape) - 1)
+    rho = tf.reshape(tf.cast(rho, tf.float32), [1, -1, *ones])
+    return rho * z1[:, None] + tf.sqrt(1.0 - rho**2) * z2[:, None]
+
+
+def unpack_images(data: Any) -> tf.Tensor:
+    """The images of a batch given to `fit`, which may come with labels."""
+    x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+    if not x.dtype.is_floating:
+        raise TypeError(
+            f"images must be floats about [-1, 1], not {x.dtype.name}: "
+            "srmcmc_tf.data.batches makes them of uint8"
+        )
+    return tf.cast(x, tf.float32)
