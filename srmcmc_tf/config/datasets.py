@@ -17,6 +17,7 @@ class Dataset(NamedTuple):
         tfds: its name in TensorFlow Datasets, where it is read from there.
         gray: whether its images are gray, so that Inception does not suit.
         toys: the densities it can draw points from; none for images.
+        dimension: of its points; 0 for images.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Dataset(NamedTuple):
     tfds: str = ""
     gray: bool = False
     toys: tuple[str, ...] = ()
+    dimension: int = 0
 
     @property
     def points(self) -> bool:
@@ -81,10 +83,11 @@ DATASETS = {
             "folder",
             "not known here: the images were the trainer's own",
         ),
-        Dataset("toy_1d", toys=("mixtures",)),
+        Dataset("toy_1d", toys=("mixtures",), dimension=1),
         Dataset(
             "toy_2d",
             toys=("mixtures", "rings", "spirals", "checkerboard", "pinwheel"),
+            dimension=2,
         ),
     )
 }

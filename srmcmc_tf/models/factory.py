@@ -11,7 +11,6 @@ from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.models.short_run import ShortRunEBM
 
 _JIT_COMPILE = {"auto": "auto", "true": True, "false": False}
-_COORDINATES = {"toy_1d": 1, "toy_2d": 2}
 
 
 def build(config: Config) -> Generator:
@@ -19,7 +18,7 @@ def build(config: Config) -> Generator:
 
     It keeps an average of its weights if `config.ema` is not 0.
     """
-    model = _MODELS[config.model](config)
+    model = _MODELS[config.kind.name](config)
     if config.ema:
         model.keep_average(config.ema)
     return model
@@ -35,8 +34,8 @@ def _learning_rate(config: Config) -> schedules.Anneal:
 
 def _short_run(config: Config) -> ShortRunEBM:
     network = dict(n_f=config.n_f, seed=config.seed, dtype=config.precision)
-    if config.dataset in _COORDINATES:
-        energy = energies.mlp(_COORDINATES[config.dataset], **network)
+    if config.data.points:
+        energy = energies.mlp(config.data.dimension, **network)
     else:
         energy = energies.convnet(config.image_size, config.channels, **network)
     model = ShortRunEBM(

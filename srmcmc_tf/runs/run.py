@@ -12,9 +12,9 @@ import math
 import os
 import pathlib
 
+from srmcmc_tf.config import config as configs
 from srmcmc_tf.config import presets
 from srmcmc_tf.config.model_kinds import MODEL_KINDS
-from srmcmc_tf.config import config as configs
 from srmcmc_tf.errors import UserError
 
 FORMAT = 1
