@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from helpers import TINY
 
-from srmcmc_tf.config import config
+from srmcmc_tf.config import presets
 from srmcmc_tf.models import factory
 
 
 def settings(dataset="digits", **changes):
-    return dataclasses.replace(config.load(dataset), **{**TINY, **changes})
+    return dataclasses.replace(presets.load(dataset), **{**TINY, **changes})
 
 
 def test_the_settings_reach_the_model():
