@@ -1,10 +1,10 @@
-"""What test_distribute runs where there are two logical CPUs.
+"""What the tests of distribution/ run with two logical CPUs.
 
-Devices are made before TensorFlow starts, so it is a process of its own:
+Devices are configured before TensorFlow starts, so this is a process of its
+own. It computes the same on one device and on two, single results or whole
+runs, and writes them to FOLDER:
 
-    python two_devices.py FOLDER
-
-computes the same on one device and on two and leaves all in FOLDER.
+    python two_devices.py results|runs FOLDER
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ import srmcmc_tf
 from srmcmc_tf.cli import export
 from srmcmc_tf.config import presets
 from srmcmc_tf.data import pipeline, pixels
-from srmcmc_tf.distribution import strategies
+from srmcmc_tf.distribution import replicas, strategies
 from srmcmc_tf.models import energies
 from srmcmc_tf.runs import loading
 from srmcmc_tf.sampling import rng
@@ -28,16 +28,19 @@ from srmcmc_tf.training import train
 import tensorflow as tf  # isort: skip
 
 
-def main(folder):
+def main(what, folder):
     tf.config.experimental.enable_op_determinism()
     (cpu,) = tf.config.list_physical_devices("CPU")
     tf.config.set_logical_device_configuration(
         cpu, [tf.config.LogicalDeviceConfiguration()] * 2
     )
+    {"results": all_results, "runs": runs}[what](folder)
+
+
+def all_results(folder):
     one, two = strategies.local("one"), strategies.local()
     np.savez(folder / "one.npz", **results(one))
     np.savez(folder / "two.npz", **results(two), **draws(two))
-    runs(folder)
 
 
 def results(strategy):
@@ -71,9 +74,7 @@ def results(strategy):
 def draws(strategy):
     """The starts of a batch of 6 that each replica draws."""
     parts = strategy.run(
-        lambda: rng.uniform(
-            [3, 8, 8, 1], strategies.own_rows(rng.seed_of(0), 3)
-        )
+        lambda: rng.uniform([3, 8, 8, 1], replicas.own_rows(rng.seed_of(0), 3))
     )
     return {"draws": tf.concat(strategy.experimental_local_results(parts), 0)}
 
@@ -95,4 +96,4 @@ def runs(folder):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    main(sys.argv[1], pathlib.Path(sys.argv[2]))

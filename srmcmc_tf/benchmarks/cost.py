@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import tensorflow as tf
-from tensorflow.python.framework import ops  # there is no public way
 
 from srmcmc_tf.benchmarks import common, memory
+from srmcmc_tf.compat import tensorflow as compat
 from srmcmc_tf.models import energies
 
 
@@ -107,10 +107,7 @@ def _profile(function, *specs):
     run = tf.compat.v1.graph_util.extract_sub_graph(
         traced.graph.as_graph_def(), wanted
     )
-    return sum(
-        ops.get_stats_for_node_def(traced.graph, node, "flops").value or 0
-        for node in run.node
-    )
+    return sum(compat.node_flops(traced.graph, node) for node in run.node)
 
 
 def _repeat(step, x, n):

@@ -23,7 +23,8 @@ def train(argv):
     workdir = given.pop("workdir", None)
     workdir = workdir or os.path.join("runs", _run_name(given))
     settings = runs.settle(workdir, given)
-    cluster.of(settings.strategy)  # before the seconds TensorFlow takes
+    # Checks TF_CONFIG before TensorFlow is imported, which takes seconds.
+    cluster.from_environment(settings.strategy)
     app.import_tensorflow()
     from srmcmc_tf.training import train
 

@@ -1,18 +1,21 @@
-"""The workers of a run: who they are, by TF_CONFIG, and whether all came.
+"""The workers of a run: their addresses in TF_CONFIG, and whether all are up.
 
-Sockets and text only: a mistake is told before TensorFlow would wait on it.
+It uses sockets and text only: mistakes are reported before TensorFlow is
+imported, which would wait for workers that never come.
 """
 
 import json
+import logging
 import os
 import socket
-import sys
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from srmcmc_tf.errors import UserError
 
-# Seconds until a worker that does not come up is given up.
+logger = logging.getLogger(__name__)
+
+# Seconds to wait for a worker that does not come up.
 PATIENCE = 300.0
 _EXAMPLE = (
     '{"cluster": {"worker": ["host1:2222", "host2:2222"]}, '
@@ -21,21 +24,25 @@ _EXAMPLE = (
 
 
 class Cluster(NamedTuple):
-    """All workers and which of them this process is.
+    """All workers, and which of them this process is.
 
     Attributes:
-        names: as in TF_CONFIG, "worker 0"; the first is the chief, which
-            alone writes.
+        names: as in TF_CONFIG, "worker 0"; the first is the chief.
         addresses: "host:port" of each.
         index: the number of this process.
     """
 
-    names: tuple
-    addresses: tuple
+    names: tuple[str, ...]
+    addresses: tuple[str, ...]
     index: int
 
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process is the one that writes the run directory."""
+        return self.index == 0
 
-def of(strategy):
+
+def from_environment(strategy: str) -> Cluster | None:
     """The `Cluster` of a `--strategy`; None for a single process."""
     if strategy not in ("auto", "multi_worker"):
         return None
@@ -45,13 +52,13 @@ def of(strategy):
     if strategy == "auto":
         return None
     raise UserError(
-        "--strategy=multi_worker needs TF_CONFIG in the environment, as "
+        "--strategy=multi_worker needs TF_CONFIG in the environment, such as "
         + _EXAMPLE
     )
 
 
-def read(text):
-    """The `Cluster` that the text of a TF_CONFIG names."""
+def read(text: str) -> Cluster:
+    """The `Cluster` that the text of a TF_CONFIG describes."""
     try:
         values = json.loads(text)
     except ValueError as error:
@@ -73,29 +80,31 @@ def read(text):
         raise _wrong("gives two workers the same address")
     kind, index = _entry(task, "type", str), task.get("index")
     if f"{kind} {index}" not in names:
-        there = ", ".join(names) or "nobody"
-        raise _wrong(f"has the task {kind} {index}, its cluster only {there}")
+        there = ", ".join(names) or "no worker"
+        raise _wrong(
+            f"has the task {kind} {index}, but its cluster has only {there}"
+        )
     return Cluster(names, addresses, names.index(f"{kind} {index}"))
 
 
-def meet(cluster, patience=None):
+def wait_for_workers(cluster: Cluster, patience: float | None = None) -> None:
     """Waits until every other worker listens at its address.
 
-    Until then this one listens at its own. TensorFlow takes that port
-    afterwards, so that who comes late still finds it open.
+    Until then this one listens at its own. TensorFlow takes over that port
+    afterwards, so workers that start later still find it open.
 
     Args:
         cluster: a `Cluster`.
-        patience: seconds to wait at the most, by default `PATIENCE`.
+        patience: seconds to wait at most, by default `PATIENCE`.
 
     Raises:
-        UserError: names the workers that did not come.
+        UserError: names the workers that did not come up.
     """
     patience = PATIENCE if patience is None else patience
     own = cluster.addresses[cluster.index]
     missing = dict(zip(cluster.names, cluster.addresses, strict=True))
     del missing[cluster.names[cluster.index]]
-    begin, told = time.monotonic(), False
+    begin, announced = time.monotonic(), False
     with _listen(own):
         while True:
             missing = {n: a for n, a in missing.items() if not _listens(a)}
@@ -109,15 +118,14 @@ def meet(cluster, patience=None):
                     f"{patience:.0f} s: start the same command on every "
                     "worker, each with its own task index"
                 )
-            if waited > 5 and not told:
-                text = f"waiting for {who}, up to {patience:.0f} s"
-                print(text, file=sys.stderr, flush=True)
-                told = True
+            if waited > 5 and not announced:
+                logger.warning("waiting for %s, up to %.0f s", who, patience)
+                announced = True
             time.sleep(0.2)
 
 
-def _entry(values, name, kind, *default):
-    """A value of a dictionary from JSON, or a `UserError` that tells it."""
+def _entry(values: Any, name: str, kind: type, *default: Any) -> Any:
+    """A value of a dictionary from JSON; `UserError` if it is of no use."""
     value = (values if isinstance(values, dict) else {}).get(name, *default)
     if not isinstance(value, kind):
         words = {dict: "an object", list: "a list", str: "text"}
@@ -125,18 +133,18 @@ def _entry(values, name, kind, *default):
     return value
 
 
-def _host_and_port(address):
+def _host_and_port(address: Any) -> tuple[str, int]:
     host, _, port = str(address).rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 2**16:
         raise _wrong(f"has the address {address!r}: must be host:port")
     return host.strip("[]"), int(port)
 
 
-def _wrong(text):
+def _wrong(text: str) -> UserError:
     return UserError(f"TF_CONFIG {text}. It should look like {_EXAMPLE}")
 
 
-def _listen(address):
+def _listen(address: str) -> socket.socket:
     _, port = _host_and_port(address)
     both = socket.has_dualstack_ipv6()
     family = socket.AF_INET6 if both else socket.AF_INET
@@ -151,7 +159,7 @@ def _listen(address):
         ) from None
 
 
-def _listens(address):
+def _listens(address: str) -> bool:
     try:
         socket.create_connection(_host_and_port(address), 1).close()
         return True

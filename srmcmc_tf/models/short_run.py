@@ -3,7 +3,8 @@
 import keras
 import tensorflow as tf
 
-from srmcmc_tf.distribution import strategies
+from srmcmc_tf.compat import tensorflow as compat
+from srmcmc_tf.distribution import replicas
 from srmcmc_tf.models.generator import Generator, between, unpack_images
 from srmcmc_tf.sampling import chain, inversion, rng
 
@@ -68,7 +69,8 @@ class ShortRunEBM(Generator):
         self._compile_chain(jit_compile)
         super().compile(optimizer or self.adam(), jit_compile=False, **kwargs)
         self.optimizer.build(self.trainable_variables)
-        strategies.expect_sums(self.distribute_strategy, self.optimizer)
+        if self.distribute_strategy.num_replicas_in_sync > 1:
+            compat.expect_summed_gradients(self.optimizer)
 
     def train_step(self, data):
         """One update of Algorithm 1; returns its quantities by name."""
@@ -77,19 +79,19 @@ class ShortRunEBM(Generator):
         with tf.GradientTape() as tape:
             logs = self._compare(x, chain)
             # The gradient is summed over replicas; the paper takes the mean.
-            replicas = tf.distribute.get_strategy().num_replicas_in_sync
-            loss = self.optimizer.scale_loss(-logs["f_difference"] / replicas)
+            n = tf.distribute.get_strategy().num_replicas_in_sync
+            loss = self.optimizer.scale_loss(-logs["f_difference"] / n)
         variables = self.trainable_variables
-        gradient = strategies.total(tape.gradient(loss, variables))
+        gradient = replicas.total(tape.gradient(loss, variables))
         self.optimizer.apply(gradient, variables)
         logs["gradient_norm"] = tf.linalg.global_norm(gradient)
-        return strategies.logs(logs)
+        return replicas.logs(logs)
 
     def test_step(self, data):
         """The quantities of an update on other data, without the update."""
         x = unpack_images(data)
         chain = self._fresh_chain(x, rng.TEST, 0)
-        return strategies.logs(self._compare(x, chain))
+        return replicas.logs(self._compare(x, chain))
 
     def start(self, seeds):
         """The starts z of the chains that `seeds` name, uniform in [-1, 1)."""
@@ -231,7 +233,7 @@ class ShortRunEBM(Generator):
             )
             for rank in (1, 2)
         }
-        self._shared_chain = strategies.share_rows(
+        self._shared_chain = replicas.share_rows(
             self.distribute_strategy,
             lambda rows, *settings: self._chains[2](*rows, *settings).x,
         )
@@ -247,7 +249,7 @@ class ShortRunEBM(Generator):
     def _fresh_chain(self, x, *draw):
         """A chain for each row of `x`, started from noise that `draw` names."""
         seed = rng.fold(rng.seed_of(self.seed), *draw, 0)
-        seed = strategies.own_rows(seed, tf.shape(x)[0])
+        seed = replicas.own_rows(seed, tf.shape(x)[0])
         z = rng.uniform(tf.shape(x), rng.fold(seed, rng.START))
         return self._run_chain(z, rng.fold(seed, rng.CHAIN), self.K, self.noise)
 

@@ -6,7 +6,7 @@ import keras
 import tensorflow as tf
 from tqdm import tqdm
 
-from srmcmc_tf.distribution import strategies
+from srmcmc_tf.distribution import replicas
 from srmcmc_tf.sampling import chain
 
 # Factor of the gradient for each rule, as measured (README).
@@ -48,7 +48,7 @@ def infer(model, x, z, *, observe, iterations, rule, step, K, keep):
             model.energy, z, loss, K=K, step_size=model.step_size
         )
 
-    gradient = strategies.share_rows(model.distribute_strategy, gradient)
+    gradient = replicas.share_rows(model.distribute_strategy, gradient)
 
     variable = tf.Variable(z)
     optimizer = {

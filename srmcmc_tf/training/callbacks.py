@@ -239,7 +239,7 @@ class StopOnSignal(keras.callbacks.Callback):
 
     def agree(self, strategy):
         """Lets all workers know what one received; all must call it."""
-        received = strategies.largest(strategy, self.caught or 0)
+        received = strategies.maximum_over_workers(strategy, self.caught or 0)
         if received:
             self.received = signal.Signals(received)
 

@@ -43,10 +43,10 @@ def train(config, workdir):
         The signal that ended the run early, or None.
     """
     tf.config.experimental.enable_op_determinism()
-    team = cluster.of(config.strategy)
-    chief = team is None or team.index == 0
+    team = cluster.from_environment(config.strategy)
+    chief = team is None or team.is_chief
     claim = runs.claim(workdir) if chief else contextlib.nullcontext()
-    with claim as workdir, strategies.told(team):
+    with claim as workdir, strategies.report_lost_workers(team):
         precision.check(config.precision)
         strategy = strategies.create(config.strategy, config.batch_size)
         images = examples.load(config)
@@ -101,7 +101,8 @@ def _go_on(config, workdir, images, strategy, stop):
         model = factory.build(config)
         past = _recover(config, workdir, model) if chief else None
         strategies.share_state(model)
-    way = rollback.way(config, **strategies.of_chief(strategy, past))
+    past = strategies.broadcast_from_chief(strategy, past)
+    way = rollback.way(config, **past)
     model.set_seed(way.seed)
     first = [ema.UpdateAverage()] if config.ema else []
     first.append(way.guard or callbacks.StopOnNonFinite())
@@ -191,7 +192,7 @@ def _run(model, config, images, way, calls):
             "out of memory; take a smaller --batch_size or --n_f, in another "
             "--workdir"
         ) from None
-    strategies.largest(strategy, 0)
+    strategies.wait(strategy)
 
 
 def _not_written(workdir, error):

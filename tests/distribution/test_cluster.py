@@ -25,7 +25,8 @@ def test_the_chief_comes_first_whatever_the_order_of_the_jobs():
     found = cluster.read(config(1, **jobs))
     assert found.names == ("chief 0", "worker 0", "worker 1")
     assert found.addresses == ("c:1", "a:1", "b:1") and found.index == 2
-    assert cluster.read(config(0, "chief", **jobs)).index == 0
+    assert not found.is_chief
+    assert cluster.read(config(0, "chief", **jobs)).is_chief
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,10 @@ def test_the_chief_comes_first_whatever_the_order_of_the_jobs():
         ('{"cluster": {}}', "needs 'task', an object"),
         ('{"cluster": {}, "task": {}}', "needs 'type', text"),
         (config(**{"worker": "a:1"}), "needs 'worker', a list"),
-        (config(2), "the task worker 2, its cluster only worker 0, worker 1"),
+        (
+            config(2),
+            "the task worker 2, but its cluster has only worker 0, worker 1",
+        ),
         (config(None), "the task worker None"),
         (config(0, "chief"), "the task chief 0"),
         (config(**{"worker": ["a:1"], "ps": ["b:1"]}), "has 'ps'"),
@@ -55,12 +59,14 @@ def test_a_wrong_tf_config_is_explained_in_one_line(text, message):
 
 def test_a_strategy_asks_for_tf_config_or_not(monkeypatch):
     monkeypatch.setenv("TF_CONFIG", config(1))
-    assert cluster.of("auto").index == cluster.of("multi_worker").index == 1
-    assert cluster.of("one") is cluster.of("mirrored") is None
+    for strategy in ("auto", "multi_worker"):
+        assert cluster.from_environment(strategy).index == 1
+    for strategy in ("one", "mirrored"):
+        assert cluster.from_environment(strategy) is None
     monkeypatch.delenv("TF_CONFIG")
-    assert cluster.of("auto") is None
+    assert cluster.from_environment("auto") is None
     with pytest.raises(UserError, match="multi_worker needs TF_CONFIG"):
-        cluster.of("multi_worker")
+        cluster.from_environment("multi_worker")
 
 
 def test_workers_that_come_at_different_times_meet():
@@ -69,7 +75,7 @@ def test_workers_that_come_at_different_times_meet():
 
     def come(index):
         time.sleep(0.3 * index)
-        cluster.meet(team(addresses, index), patience=20)
+        cluster.wait_for_workers(team(addresses, index), patience=20)
         # As TensorFlow does: it takes the port as soon as all are there.
         met.append(socket.create_server(("", int(addresses[index][10:]))))
 
@@ -87,7 +93,7 @@ def test_a_worker_that_does_not_come_is_named_after_a_stated_time():
     addresses = free_addresses(2)
     begin = time.monotonic()
     with pytest.raises(UserError) as error:
-        cluster.meet(team(addresses), patience=1)
+        cluster.wait_for_workers(team(addresses), patience=1)
     assert 1 <= time.monotonic() - begin < 5
     assert f"worker 1 ({addresses[1]})" in str(error.value)
     assert "did not come up within 1 s" in str(error.value)
@@ -97,4 +103,4 @@ def test_a_port_that_is_taken_is_named():
     with socket.create_server(("", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(UserError, match=f"port {port}, which TF_CONFIG"):
-            cluster.meet(team((f"localhost:{port}",)))
+            cluster.wait_for_workers(team((f"localhost:{port}",)))

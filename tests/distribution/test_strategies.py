@@ -16,7 +16,6 @@ from helpers import ROOT, assert_same_run, finish, flags, rows, wait_for
 from srmcmc_tf.benchmarks.workers import free_addresses
 from srmcmc_tf.distribution import cluster, strategies
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.sampling import rng
 
 TESTS = ROOT / "tests"
 RUN = dict(updates=40, checkpoint_every=3, sample_every=20, ema=0.9)
@@ -28,54 +27,13 @@ def devices(tmp_path_factory):
     """The folder in which `two_devices.py` left what it saw."""
     folder = tmp_path_factory.mktemp("devices")
     done = subprocess.run(
-        [sys.executable, TESTS / "two_devices.py", folder],
+        [sys.executable, TESTS / "two_devices.py", "runs", folder],
         capture_output=True,
         text=True,
         cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr
     return folder
-
-
-@pytest.fixture(scope="module")
-def one_and_two(devices):
-    return np.load(devices / "one.npz"), np.load(devices / "two.npz")
-
-
-def test_two_replicas_make_the_update_of_one_device(one_and_two):
-    one, two = one_and_two
-    weights = [name for name in one if name.startswith("weight")]
-    assert len(weights) == 6
-    for name in weights:
-        np.testing.assert_allclose(two[name], one[name], atol=1e-6)
-
-
-def test_logged_values_are_those_of_the_global_batch(one_and_two):
-    one, two = one_and_two
-    logs = [n for n in one if n.split()[0] in ("log", "evaluated")]
-    assert len(logs) == 11
-    for name in logs:
-        np.testing.assert_allclose(two[name], one[name], rtol=2e-5, atol=1e-6)
-
-
-def test_replicas_draw_the_rows_of_one_batch_all_different(one_and_two):
-    draws = one_and_two[1]["draws"]
-    whole = rng.uniform([6, 8, 8, 1], rng.seed_of(0))
-    np.testing.assert_array_equal(draws, whole)
-    assert len(np.unique(draws)) == draws.size
-
-
-def test_a_seed_is_the_same_sample_on_any_number_of_devices(one_and_two):
-    one, two = one_and_two
-    for name in ("samples", "one sample", "trace"):
-        assert one[name].shape == two[name].shape
-        np.testing.assert_allclose(two[name], one[name], atol=1e-5)
-
-
-def test_interpolation_and_reconstruction_are_the_same_too(one_and_two):
-    one, two = one_and_two
-    for name in ("interpolated", "reconstructed"):
-        np.testing.assert_allclose(two[name], one[name], atol=1e-5)
 
 
 def test_a_whole_run_on_two_devices_repeats_that_of_one(devices):
@@ -245,9 +203,17 @@ def test_a_batch_that_does_not_divide_is_told_the_nearest(
         num_replicas_in_sync = 2
 
     monkeypatch.setattr(strategies, "local", lambda choice: Two())
-    with pytest.raises(UserError, match=f"divide by 2, as {near} does"):
+    with pytest.raises(UserError, match=f"divisible by 2, such as {near}"):
         strategies.create("mirrored", batch_size)
     assert strategies.create("mirrored", 6)
+
+
+def test_a_single_process_has_nobody_to_wait_for():
+    strategy = tf.distribute.get_strategy()
+    strategies.wait(strategy)
+    strategies.require_same(strategy, "text")
+    assert strategies.maximum_over_workers(strategy, 3) == 3
+    assert strategies.broadcast_from_chief(strategy, {"a": 1}) == {"a": 1}
 
 
 def test_one_device_is_no_strategy():
@@ -260,21 +226,22 @@ def test_a_lost_worker_is_one_line_and_other_errors_stay():
     team = cluster.Cluster(("worker 0", "worker 1"), ("a:1", "b:1"), 0)
     lost = tf.errors.UnavailableError(None, None, "Socket closed\n...")
     with pytest.raises(UserError, match="another worker ended") as error:
-        with strategies.told(team):
+        with strategies.report_lost_workers(team):
             raise lost
     assert "\n" not in str(error.value)
-    with pytest.raises(tf.errors.UnavailableError), strategies.told(None):
-        raise lost
+    with pytest.raises(tf.errors.UnavailableError):
+        with strategies.report_lost_workers(None):
+            raise lost
 
 
-def test_a_start_that_takes_too_long_ends_with_a_line(monkeypatch, capsys):
+def test_a_start_that_takes_too_long_ends_with_a_line(monkeypatch, caplog):
     codes = []
     monkeypatch.setattr(os, "_exit", codes.append)
     monkeypatch.setattr(cluster, "PATIENCE", 0.05)
     with strategies._deadline("they do not connect"):
         time.sleep(0.3)
     assert codes == [1]
-    assert "error: they do not connect within 0 s" in capsys.readouterr().err
+    assert "error: they do not connect within 0 s" in caplog.text
 
 
 def test_a_wrong_tf_config_is_one_line_and_no_wait(tmp_path):

@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 from google.protobuf import message
 
-from srmcmc_tf.distribution import strategies
+from srmcmc_tf.distribution import replicas, strategies
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import npz
 from srmcmc_tf.metrics.features import download
@@ -147,7 +147,7 @@ def _network(see, path, name):
         raise _wrong(path, error) from None
     features = seen.features.shape[1]
     classes = 0 if seen.logits is None else seen.logits.shape[1]
-    shared = strategies.share_rows(strategies.local(), lambda rows: see(*rows))
+    shared = replicas.share_rows(strategies.local(), lambda rows: see(*rows))
     return Network(
         "inception2015",
         str(path),

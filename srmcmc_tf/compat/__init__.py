@@ -1,0 +1,1 @@
+"""Workarounds that depend on private parts of other packages."""

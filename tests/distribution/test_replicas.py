@@ -1,0 +1,77 @@
+"""Two logical devices compute what one does, row by row."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from helpers import ROOT
+
+from srmcmc_tf.distribution import replicas
+from srmcmc_tf.sampling import rng
+
+
+@pytest.fixture(scope="module")
+def one_and_two(tmp_path_factory):
+    """What `two_devices.py` computed on one device, and on two."""
+    folder = tmp_path_factory.mktemp("devices")
+    script = ROOT / "tests" / "two_devices.py"
+    done = subprocess.run(
+        [sys.executable, script, "results", folder],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    return np.load(folder / "one.npz"), np.load(folder / "two.npz")
+
+
+def test_two_replicas_make_the_update_of_one_device(one_and_two):
+    one, two = one_and_two
+    weights = [name for name in one if name.startswith("weight")]
+    assert len(weights) == 6
+    for name in weights:
+        np.testing.assert_allclose(two[name], one[name], atol=1e-6)
+
+
+def test_logged_values_are_those_of_the_global_batch(one_and_two):
+    one, two = one_and_two
+    logs = [n for n in one if n.split()[0] in ("log", "evaluated")]
+    assert len(logs) == 11
+    for name in logs:
+        np.testing.assert_allclose(two[name], one[name], rtol=2e-5, atol=1e-6)
+
+
+def test_replicas_draw_the_rows_of_one_batch_all_different(one_and_two):
+    draws = one_and_two[1]["draws"]
+    whole = rng.uniform([6, 8, 8, 1], rng.seed_of(0))
+    np.testing.assert_array_equal(draws, whole)
+    assert len(np.unique(draws)) == draws.size
+
+
+def test_a_seed_is_the_same_sample_on_any_number_of_devices(one_and_two):
+    one, two = one_and_two
+    for name in ("samples", "one sample", "trace"):
+        assert one[name].shape == two[name].shape
+        np.testing.assert_allclose(two[name], one[name], atol=1e-5)
+
+
+def test_interpolation_and_reconstruction_are_the_same_too(one_and_two):
+    one, two = one_and_two
+    for name in ("interpolated", "reconstructed"):
+        np.testing.assert_allclose(two[name], one[name], atol=1e-5)
+
+
+def test_a_single_replica_owns_all_rows_and_the_whole_sum():
+    seed, gradient = rng.seed_of(3), [tf.constant([1.0, 2.0])]
+    assert replicas.own_rows(seed, 8) is seed
+    assert replicas.total(gradient) is gradient
+    values = {"f": tf.constant(1.0)}
+    assert replicas.logs(values) is values
+
+
+def test_one_device_shares_nothing():
+    strategy = tf.distribute.get_strategy()
+    assert replicas.share_rows(strategy, abs) is abs
+    assert not replicas.is_multi_worker(strategy)
