@@ -9,6 +9,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tarfile
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -43,6 +44,13 @@ def random_images(n, size=8, channels=1, seed=0):
     """uint8 noise [n, size, size, channels]."""
     generator = np.random.default_rng(seed)
     return generator.integers(0, 256, (n, size, size, channels), np.uint8)
+
+
+def random_features(n, seed, scale=1.0, shift=0.0):
+    """Correlated Gaussian features, float32 [n, 12]."""
+    mixing = np.random.default_rng(7).normal(size=(12, 12))
+    x = np.random.default_rng(seed).normal(size=(n, 12)) @ mixing
+    return (scale * x + shift).astype(np.float32)
 
 
 def write_images(folder, images, suffix="png"):
@@ -153,6 +161,16 @@ def small_graph(softmax=True, batch_norm=True):
         return features, features @ weights
 
     return graph.SerializeToString(), see
+
+
+def graph_archive(content, name="classify_image_graph_def.pb"):
+    """The bytes of a tgz with one file."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as files:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(content)
+        files.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()
 
 
 @contextlib.contextmanager

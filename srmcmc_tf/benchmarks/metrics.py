@@ -6,8 +6,8 @@ import numpy as np
 
 from srmcmc_tf.benchmarks import common
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.evaluation import image_sets
-from srmcmc_tf.metrics import FID, KID, streaming
+from srmcmc_tf.evaluation import feed, image_sets
+from srmcmc_tf.metrics import FID, KID
 from srmcmc_tf.metrics.features.inception import load
 from srmcmc_tf.metrics.fid import Moments, frechet_distance
 
@@ -20,9 +20,9 @@ def inception(path=""):
     except UserError as error:
         print(error)
         return
-    n = streaming.BATCH
+    n = feed.BATCH
     x = np.random.default_rng(0).integers(0, 256, (n, 32, 32, 3), np.uint8)
-    batch = image_sets.of_array(x, "noise", "all")
+    batch = image_sets.from_array(x, "noise", "all")
     metrics = {"fid": FID(network.features), "kid": KID(network.features)}
 
     def plain(times):
@@ -32,7 +32,7 @@ def inception(path=""):
     def measured(times):
         for _ in range(times):
             metrics["kid"].reset_state()  # one index, one sample
-            streaming.feed(metrics, network, batch)
+            feed.feed(metrics, network, batch)
 
     ratios = common.rounds(7, 1, plain, measured)
     print(

@@ -1,1 +1,5 @@
-"""Measures runs and sets of images."""
+"""Measures runs and sets of images; nothing here is imported eagerly."""
+
+METRICS = ("fid", "kid", "is", "mse")
+SET_METRICS = METRICS[:3]  # of two sets of images: mse needs a model
+N_SAMPLES = 40_000

@@ -1,29 +1,35 @@
-"""Small classifiers of our own, where Inception does not suit.
+"""Small classifiers that replace Inception where it does not suit.
 
-Inception knows photographs in colour. For grey or tiny images its place is
-taken by a classifier of scikit-learn's 1,797 handwritten digits, for toys by
-one of the regions of the toy; each is trained when it is first needed. Their
-values are named after them and are never called FID: they compare runs with
-each other, not with the literature.
+Inception was trained on color photographs. Gray or tiny images use a classifier
+of scikit-learn's 1,797 handwritten digits instead, and toys a classifier of the
+regions of the toy; each is trained when it is first needed. Their values have
+names of their own and are never called FID: they compare runs with each other,
+not with the literature.
 """
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from srmcmc_tf.data import pixels, toys
-from srmcmc_tf.files import cache, npz
-from srmcmc_tf.metrics.features.network import Network, Seen, digest
+from srmcmc_tf.files import cache, digests, npz
+from srmcmc_tf.metrics.features.network import Network, Outputs
 from srmcmc_tf.sampling import rng
+
+logger = logging.getLogger(__name__)
 
 FEATURES = 64
 
 
-def of_digits(height):
+def digits_classifier(height: int) -> Network:
     """The classifier of digits, for images of a height.
 
-    It works at the largest of 8x8, 16x16 and 32x32 that is not larger than
-    the images, on the mean of their channels.
+    It uses the mean of the channels, at the largest of 8x8, 16x16 and 32x32
+    that is not larger than the images.
 
     Args:
         height: of the images, in pixels.
@@ -34,18 +40,18 @@ def of_digits(height):
     size = max(s for s in (8, 16, 32) if s <= max(height, 8))
     model = build([size, size, 1], classes=10)
     name = f"digits_classifier{size}"
-    weights = _learned(name, model, lambda: digits(size))
+    weights = _load_or_train(name, model, lambda: digit_examples(size))
 
-    def see(images):
+    def function(images: tf.Tensor) -> Outputs:
         x = tf.reduce_mean(pixels.to_float(images), axis=3, keepdims=True)
         x = tf.image.resize(x, [size, size], antialias=True)
-        return Seen(*model(x))
+        return Outputs(*model(x))
 
     images = tf.TensorSpec([None] * 4, tf.uint8)
-    return _network("digits", name, weights, model, see, images)
+    return _network("digits", name, weights, model, function, images)
 
 
-def of_toy(dataset, name):
+def toy_classifier(dataset: str, name: str) -> Network:
     """The classifier of the regions of a toy, for points.
 
     Args:
@@ -56,26 +62,31 @@ def of_toy(dataset, name):
         A `Network` of 64 features and at most 10 classes.
     """
     toy = toys.get(dataset, name)
-    centers = _regions(toy)
+    centers = _centers(toy)
     d = centers.shape[1]
     model = build([d], classes=len(centers))
     name = f"{dataset}_{name}_classifier"
-    weights = _learned(name, model, lambda: regions(toy, centers))
+    weights = _load_or_train(name, model, lambda: region_examples(toy, centers))
     points = tf.TensorSpec([None, d], tf.float32)
     return _network(
-        "toy", name, weights, model, lambda x: Seen(*model(x)), points
+        "toy", name, weights, model, lambda x: Outputs(*model(x)), points
     )
 
 
-def build(shape, classes):
-    """A model of images [n, h, h, 1] or of points [n, d].
+def build(shape: list[int], classes: int) -> keras.Model:
+    """Builds a classifier of images [n, h, h, 1] or of points [n, d].
 
     Returns:
         A `keras.Model` with two outputs, features and logits.
     """
     seeds = iter(range(100))
 
-    def layer(kind, *args, activation="relu", **kwargs):
+    def layer(
+        kind: type[keras.Layer],
+        *args: Any,
+        activation: str | None = "relu",
+        **kwargs: Any,
+    ) -> keras.Layer:
         weights = keras.initializers.HeNormal(seed=next(seeds))
         return kind(
             *args, activation=activation, kernel_initializer=weights, **kwargs
@@ -95,7 +106,13 @@ def build(shape, classes):
     return keras.Model(examples, [features, logits])
 
 
-def train(model, examples, labels, epochs=10, batch=64):
+def train(
+    model: keras.Model,
+    examples: np.ndarray,
+    labels: np.ndarray,
+    epochs: int = 10,
+    batch: int = 64,
+) -> None:
     """Fits the logits of `build`'s model to labels, in a fixed order."""
     head = keras.Model(model.input, model.outputs[1])
     head.compile(
@@ -103,7 +120,7 @@ def train(model, examples, labels, epochs=10, batch=64):
         keras.losses.SparseCategoricalCrossentropy(from_logits=True),
         jit_compile=False,
     )
-    # RandomState's stream is frozen; those of newer generators may change.
+    # The stream of RandomState is frozen; newer generators' may change.
     random = np.random.RandomState(0)
     order = np.concatenate(
         [random.permutation(len(examples)) for _ in range(epochs)]
@@ -117,7 +134,7 @@ def train(model, examples, labels, epochs=10, batch=64):
     )
 
 
-def digits(size):
+def digit_examples(size: int) -> tuple[np.ndarray, np.ndarray]:
     """scikit-learn's digits, float32 [1797, size, size, 1], and labels."""
     from sklearn import datasets
 
@@ -128,32 +145,39 @@ def digits(size):
     return pixels.to_float(images).numpy(), found.target
 
 
-def regions(toy, centers, n=4_000):
-    """Draws of a toy, float32 [n, d], and which center is the nearest."""
+def region_examples(
+    toy: toys.Toy, centers: np.ndarray, n: int = 4_000
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draws of a toy, float32 [n, d], and the indices of the nearest center."""
     x = toys.draw(toy, n, rng.seed_of(0))
     distances = ((x[:, None] - centers) ** 2).sum(axis=2)
     return x, distances.argmin(axis=1)
 
 
-def _regions(toy):
-    """The centers of a toy's pieces; of ten groups where it has more."""
+def _centers(toy: toys.Toy) -> np.ndarray:
+    """The centers of a toy's components; of ten clusters if it has more."""
     from sklearn.cluster import KMeans
 
     if len(toy.centers) <= 10:
         return toy.centers
-    groups = KMeans(10, n_init=1, random_state=0).fit(toy.centers)
-    return groups.cluster_centers_
+    clusters = KMeans(10, n_init=1, random_state=0).fit(toy.centers)
+    return clusters.cluster_centers_
 
 
-def _learned(name, model, examples):
-    """The weights of a model, from the cache or by training; now its own.
+def _load_or_train(
+    name: str,
+    model: keras.Model,
+    examples: Callable[[], tuple[np.ndarray, np.ndarray]],
+) -> Mapping[str, np.ndarray]:
+    """Sets the weights of a model, cached or newly trained, and returns them.
 
-    The same processor trains the same one, others a very similar one.
+    Training gives the same weights on the same type of processor, and very
+    similar ones on others.
     """
     path = cache.cache_dir() / f"{name}-v1.npz"
     weights = npz.load(path)
     if weights is None:
-        print(f"training {name}, once")
+        logger.info("training %s, once", name)
         train(model, *examples())
         weights = {f"{i:02d}": w for i, w in enumerate(model.get_weights())}
         npz.save(path, weights)
@@ -161,7 +185,14 @@ def _learned(name, model, examples):
     return weights
 
 
-def _network(kind, name, weights, model, see, examples):
+def _network(
+    kind: str,
+    name: str,
+    weights: Mapping[str, np.ndarray],
+    model: keras.Model,
+    function: Callable[[tf.Tensor], Outputs],
+    examples: tf.TensorSpec,
+) -> Network:
     names = {
         "fid": f"{kind}_classifier_distance",
         "kid": f"{kind}_classifier_kernel_distance",
@@ -170,9 +201,9 @@ def _network(kind, name, weights, model, see, examples):
     return Network(
         name,
         "trained here",
-        digest(weights),
+        digests.of_arrays(weights),
         FEATURES,
         model.outputs[1].shape[1],
         names,
-        tf.function(see, input_signature=[examples]),
+        tf.function(function, input_signature=[examples]),
     )

@@ -1,223 +1,240 @@
-"""From a run, or from two sets of images, to a file of values."""
+"""Evaluates a run, or one set of images against another."""
 
-import json
-import math
 import os
 import pathlib
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
-from srmcmc_tf.data import examples, pixels
+from srmcmc_tf.config.config import Config
+from srmcmc_tf.data import examples
+from srmcmc_tf.distribution import replicas, strategies
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.evaluation import classifiers, image_sets, measure, reference
-from srmcmc_tf.files import digests, npz
-from srmcmc_tf.metrics.features import inception
+from srmcmc_tf.evaluation import (
+    METRICS,
+    N_SAMPLES,
+    SET_METRICS,
+    classifiers,
+    image_sets,
+    measure,
+    reference,
+)
+from srmcmc_tf.evaluation.image_sets import ImageSet
+from srmcmc_tf.evaluation.reconstruction import reconstruction_error
+from srmcmc_tf.evaluation.records import RecordFile, Records
+from srmcmc_tf.evaluation.reference import Reference
+from srmcmc_tf.files import digests
+from srmcmc_tf.metrics.features import inception as inception_network
+from srmcmc_tf.metrics.features.network import Network
+from srmcmc_tf.models.generator import Generator
 
-METRICS = ("fid", "kid", "is", "mse")
-_GREY = ("digits", "mnist", "fashion_mnist")
+PathLike = str | os.PathLike[str]
+EVALUATION = "evaluation.json"
 
 
-def of_run(
-    model, config, *, out, n=40_000, chosen=METRICS, path="", n_mse=None
-):
-    """Measures the samples of a run's model against its observed examples.
+def evaluate_run(
+    run: Any,
+    *,
+    best: bool = False,
+    out: PathLike | None = None,
+    n: int = N_SAMPLES,
+    metrics: Sequence[str] = METRICS,
+    inception: PathLike = "",
+    n_mse: int | None = None,
+) -> Records:
+    """Measures samples of a run's model against its observed examples.
 
     Args:
-        model: the run's, as `trained.load` gives it.
-        config: its `Config`.
-        out: directory of `evaluation.json`. What that holds of the same
-            request already is not measured again, and an interrupted call
-            goes on.
-        n: samples, those of the seeds 0 to n - 1.
-        chosen: some of `METRICS`.
-        path: of Inception's weights; by default as the run's config says.
-        n_mse: left-out examples for "mse"; all of them by default.
+        run: the run.
+        best: whether to use the best checkpoint instead of the newest.
+        out: directory of `evaluation.json`, by default that of the run's
+            generated files. Records of the same request in it are not measured
+            again, and an interrupted call is resumed.
+        n: number of samples, those of the seeds 0 to n - 1.
+        metrics: some of `METRICS`.
+        inception: path of Inception's weights, by default the run's own.
+        n_mse: number of left-out examples for "mse", by default all.
 
     Returns:
-        A record for each metric, by name: see `measure.measure`.
+        A record for each metric, by name.
     """
-    images = examples.load(config)
-    left_out = images.left_out[:n_mse]
-    seeing = [name for name in chosen if name != "mse"]
-    fake = image_sets.of_model(model, n, images.observed.shape[1:])
-    store = _Store(out, fake.identity)
+    return _evaluate_model(
+        run.load_model(best=best),
+        run.config,
+        out=out or run.generated_directory,
+        n=n,
+        metrics=metrics,
+        inception=inception,
+        n_mse=n_mse,
+    )
+
+
+def _evaluate_model(
+    model: Generator,
+    config: Config,
+    *,
+    out: PathLike,
+    n: int,
+    metrics: Sequence[str],
+    inception: PathLike,
+    n_mse: int | None,
+) -> Records:
+    observed, left_out = examples.load(config)
+    fake = image_sets.from_model(model, n, observed.shape[1:])
+    file = RecordFile(pathlib.Path(out) / EVALUATION, fake.identity)
     names = []
-    if seeing:
-        real = image_sets.of_array(images.observed, config.dataset, "observed")
-        path = path or config.inception
-        network = network_for(real.shape, path, config)
-        names += store.measure(fake, network, real, seeing)
-    if "mse" in chosen:
-        request = digests.digest(left_out)
-        if store.lacks("mse", request):
-            part = store.path.with_name("evaluation-mse.part")
-            error = reconstruction_error(model, left_out, part=part)
-            store.add({"mse": error}, request)
-            part.unlink(missing_ok=True)
+    compared = [name for name in metrics if name != "mse"]
+    if compared:
+        real = image_sets.from_array(observed, config.dataset, "observed")
+        network = network_for(real.shape, inception or config.inception, config)
+        names += _measure_missing(file, fake, network, real, compared)
+    if "mse" in metrics:
+        _reconstruct_missing(file, model, left_out[:n_mse])
         names.append("mse")
-    return {name: store.records[name] for name in names}
+    return {name: file.records[name] for name in names}
 
 
-def of_sets(real, fake, *, out, n=None, chosen=METRICS[:3], path=""):
+def evaluate_sets(
+    real: PathLike,
+    fake: PathLike,
+    *,
+    out: PathLike,
+    n: int | None = None,
+    metrics: Sequence[str] = SET_METRICS,
+    inception: PathLike = "",
+) -> Records:
     """Measures one set of images against another.
 
     Args:
         real: a folder, an npz of images, or an npz of `mu` and `sigma`.
         fake: a folder or an npz of images.
-        out: directory of `evaluation.json`, as for `of_run`.
-        n: images of `fake`; all of them by default.
-        chosen: some of "fid", "kid" and "is".
-        path: of Inception's weights.
+        out: directory of `evaluation.json`, as for `evaluate_run`.
+        n: number of images of `fake`, by default all.
+        metrics: some of `SET_METRICS`.
+        inception: path of Inception's weights.
 
     Returns:
         A record for each metric, by name.
     """
-    fake = image_sets.of_path(fake, "fake")
-    if n and n > fake.n:
-        raise UserError(f"--n={n}: there are only {fake.n:,} images in --fake")
-    fake = fake._replace(n=n or fake.n)
-    network = network_for(fake.shape, path)
-    known = reference.of_statistics(real, "real", network)
-    real = known or image_sets.of_path(real, "real")
-    store = _Store(out, fake.identity)
-    names = store.measure(fake, network, real, chosen)
-    return {name: store.records[name] for name in names}
+    images = image_sets.from_path(fake, "fake")
+    if n and n > images.n:
+        raise UserError(
+            f"--n={n}: there are only {images.n:,} images in --fake"
+        )
+    images = images._replace(n=n or images.n)
+    network = network_for(images.shape, inception)
+    target: Reference | ImageSet | None
+    target = reference.from_statistics(real, "real", network)
+    if target is None:
+        target = image_sets.from_path(real, "real")
+        if target.shape != images.shape:
+            raise UserError(
+                f"{target.name} has images of {target.shape}, {images.name} of "
+                f"{images.shape}: both must have one size"
+            )
+    file = RecordFile(pathlib.Path(out) / EVALUATION, images.identity)
+    names = _measure_missing(file, images, network, target, metrics)
+    return {name: file.records[name] for name in names}
 
 
-def network_for(shape, path="", config=None):
-    """The network that suits images: Inception, or a classifier of ours.
+def during_training(
+    config: Config, observed: np.ndarray
+) -> tuple[Callable[[Generator, Callable[[], bool]], Records | None], str]:
+    """What measures the model of a run while it trains.
 
-    Args:
-        shape: (h, w, c) of the images.
-        path: of Inception's weights, as for `inception.load`.
-        config: the `Config` of the run, where it is one.
-
-    Returns:
-        A `Network`.
-    """
-    if config and config.toy:
-        return classifiers.of_toy(config.dataset, config.toy)
-    if shape[2] == 1 or (config and config.dataset in _GREY):
-        return classifiers.of_digits(shape[0])
-    return inception.load(path)
-
-
-def while_training(config, observed):
-    """What measures the model of a run, for `evaluating.Evaluate`.
-
-    The network and the reference are made ready here: what is missing stops
-    a run before it begins.
+    The network and the reference are prepared here, so that a missing file
+    stops a run before it begins.
 
     Args:
-        config: the run's `Config`.
+        config: of the run.
         observed: its observed examples, uint8 [n, h, w, c].
 
     Returns:
-        A function (model, stop) to records by name, or to None where `stop()`
-        was true; and the name by which one model is better than another.
+        A function (model, stop) to records by name, or to None if `stop()`
+        was true; and the name of the metric whose lowest value is the best.
     """
-    real = image_sets.of_array(observed, config.dataset, "observed")
+    real = image_sets.from_array(observed, config.dataset, "observed")
     network = network_for(real.shape, config.inception, config)
-    known = reference.of_images(real, network)
-    chosen = ["fid", "kid"] + ["is"] * bool(network.classes)
+    known = reference.from_images(real, network)
+    metrics = ["fid", "kid"] + ["is"] * bool(network.classes)
 
-    def measure_model(model, stop):
-        fake = image_sets.of_model(model, config.evaluate_n, real.shape)
-        return measure.measure(fake, network, known, chosen, stop=stop)
+    def measure_model(
+        model: Generator, stop: Callable[[], bool]
+    ) -> Records | None:
+        fake = image_sets.from_model(model, config.evaluate_n, real.shape)
+        return measure.measure(fake, network, known, metrics, stop=stop)
 
     return measure_model, network.names["fid"]
 
 
-def reconstruction_error(model, left_out, *, part=None, batch=50):
-    """The record of the error per pixel and channel, of images in [-1, 1].
+def network_for(
+    shape: tuple[int, ...],
+    inception: PathLike = "",
+    config: Config | None = None,
+) -> Network:
+    """The network that suits images: Inception, or a classifier of ours.
 
     Args:
-        model: has `reconstruct(x, seeds=...)`.
-        left_out: uint8 [n, h, w, c], not trained on.
-        part: a file for the errors of an interrupted call.
-        batch: images at once.
+        shape: (h, w, c) of the images.
+        inception: path of Inception's weights, as for `inception.load`.
+        config: of the run, if it is one.
     """
-    n = len(left_out)
-    if not n or left_out.ndim != 4:
-        reason = "there are no left-out images"
-        return {"value": None, "n": 0, "reason": reason}
-    request = f"{image_sets.digest(model)} {digests.digest(left_out)}"
-    there = npz.load(part) if part else None
-    same = there is not None and str(there["request"]) == request
-    errors = there["errors"] if same else np.zeros([0])
-    bar = tqdm(total=n, desc="mse", unit=" images", delay=2, leave=False)
-    with bar:
-        while len(errors) < n:
-            done = len(errors)
-            bar.update(done - bar.n)
-            x = pixels.to_float(left_out[done : done + batch])
-            found = model.reconstruct(x, seeds=range(done, done + len(x))).x
-            found = pixels.to_float(pixels.to_uint8(np.asarray(found)))
-            more = np.mean((found - x) ** 2, axis=(1, 2, 3))
-            errors = np.concatenate([errors, more])
-            if part:
-                npz.save(part, {"request": request, "errors": errors})
-    return {
-        "value": float(errors.mean()),
-        "standard_error": float(errors.std() / math.sqrt(n)),
-        "n": n,
-        "range": "[-1, 1]",
-    }
+    if config and config.data.points:
+        return classifiers.toy_classifier(config.dataset, config.toy)
+    if shape[2] == 1 or (config and config.data.gray):
+        return classifiers.digits_classifier(shape[0])
+    network = inception_network.load(inception)
+    shared = replicas.share_rows(strategies.local(), network.function)
+    return network._replace(function=shared)
 
 
-def _digest(moments):
-    return (
-        f"{digests.digest(moments.mean)} {digests.digest(moments.covariance)}"
+def _measure_missing(
+    file: RecordFile,
+    fake: ImageSet,
+    network: Network,
+    real: ImageSet | Reference,
+    metrics: Sequence[str],
+) -> list[str]:
+    """Adds the records that the file lacks; returns the names of all."""
+    request = f"n={fake.n} {network.name} {network.digest} {real.identity}"
+    missing = [m for m in metrics if not file.has(network.names[m], request)]
+    if missing:
+        known = real if isinstance(real, Reference) else None
+        if isinstance(real, ImageSet) and {"fid", "kid"} & set(missing):
+            known = reference.from_images(real, network)
+        part = file.path.with_name("evaluation.part")
+        found = measure.measure(fake, network, known, missing, part=part)
+        file.add(found or {}, request)
+        part.unlink(missing_ok=True)
+    return [network.names[m] for m in metrics]
+
+
+def _reconstruct_missing(
+    file: RecordFile, model: Generator, left_out: np.ndarray
+) -> None:
+    """Adds the reconstruction error if the file lacks it."""
+    request = digests.of_array(left_out)
+    if not file.has("mse", request):
+        part = file.path.with_name("evaluation-mse.part")
+        error = reconstruction_error(model, left_out, part=part)
+        file.add({"mse": error}, request)
+        part.unlink(missing_ok=True)
+
+
+# The old names, until their callers have moved.
+def of_run(
+    model, config, *, out, n=N_SAMPLES, chosen=METRICS, path="", n_mse=None
+):
+    return _evaluate_model(
+        model, config, out=out, n=n, metrics=chosen, inception=path, n_mse=n_mse
     )
 
 
-class _Store:
-    """`evaluation.json`: the records of one model or set, as they come."""
+def of_sets(real, fake, *, out, n=None, chosen=SET_METRICS, path=""):
+    return evaluate_sets(
+        real, fake, out=out, n=n, metrics=chosen, inception=path
+    )
 
-    def __init__(self, out, identity):
-        self.path = pathlib.Path(out) / "evaluation.json"
-        self.identity = identity
-        try:
-            there = json.loads(self.path.read_text())
-            same = there["identity"] == identity
-            self.records = there["records"] if same else {}
-        except (OSError, ValueError, KeyError, TypeError):
-            self.records = {}
 
-    def lacks(self, name, request):
-        return self.records.get(name, {}).get("request") != request
-
-    def add(self, records, request):
-        for name, record in records.items():
-            self.records[name] = {**record, "request": request}
-        values = {"identity": self.identity, "records": self.records}
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.path.with_suffix(".tmp")
-        temporary.write_text(json.dumps(values, indent=2) + "\n")
-        os.replace(temporary, self.path)
-
-    def measure(self, fake, network, real, chosen):
-        """Adds what is missing; `real` is an `ImageSet` or a `Reference`.
-
-        Returns:
-            The names of the chosen records.
-        """
-        seen = isinstance(real, image_sets.ImageSet)
-        if seen and real.shape != fake.shape:
-            raise UserError(
-                f"{real.name} has images of {real.shape}, {fake.name} of "
-                f"{fake.shape}: both must have one size"
-            )
-        whose = real.identity if seen else _digest(real.moments)
-        request = f"n={fake.n} {network.name} {network.digest} {whose}"
-        names = {c: network.names[c] for c in chosen}
-        missing = [c for c in chosen if self.lacks(names[c], request)]
-        if seen and {"fid", "kid"} & set(missing):
-            real = reference.of_images(real, network)
-        part = self.path.with_name("evaluation.part")
-        if missing:
-            found = measure.measure(fake, network, real, missing, part=part)
-            self.add(found, request)
-            part.unlink(missing_ok=True)
-        return list(names.values())
+while_training = during_training

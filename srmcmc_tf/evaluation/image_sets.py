@@ -1,21 +1,21 @@
-"""Where the images of a metric come from: uint8, rounded exactly once."""
+"""Sets of images to measure: uint8, rounded exactly once."""
 
 import concurrent.futures
-import hashlib
+import os
 import pathlib
 import zipfile
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 from PIL import Image
 
-from srmcmc_tf.config import config as configs
 from srmcmc_tf.data import pixels, sources
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import digests, npz
+from srmcmc_tf.models.generator import Generator
 
-# Chains at once, always as many: fewer would be traced again.
+# Chains at once. The number is constant because another would be traced anew.
 _CHAINS = 64
 
 
@@ -23,27 +23,29 @@ class ImageSet(NamedTuple):
     """A numbered set of images of one shape.
 
     Attributes:
-        name: of the data set, the folder or the file.
+        name: of the dataset, the folder or the file.
         split: which part of it.
-        preprocessing: how the images came to their shape.
-        n: how many.
-        shape: (h, w, c) of one.
+        preprocessing: how the images were brought to their shape.
+        n: number of images.
+        shape: (h, w, c) of an image.
         identity: text that changes when the images do.
         read: (start, stop) to those images, uint8 [stop - start, h, w, c].
 
-    Those of a toy are points, float32 of shape (d,).
+    The set of a toy has points instead, float32 of shape (d,).
     """
 
     name: str
     split: str
     preprocessing: str
     n: int
-    shape: tuple
+    shape: tuple[int, ...]
     identity: str
-    read: Callable
+    read: Callable[[int, int], np.ndarray]
 
 
-def of_array(images, name, split, preprocessing="square"):
+def from_array(
+    images: np.ndarray, name: str, split: str, preprocessing: str = "square"
+) -> ImageSet:
     """The `ImageSet` of an array of images, or of points."""
     return ImageSet(
         name,
@@ -51,75 +53,67 @@ def of_array(images, name, split, preprocessing="square"):
         preprocessing,
         len(images),
         images.shape[1:],
-        digests.digest(images),
+        digests.of_array(images),
         lambda start, stop: images[start:stop],
     )
 
 
-def of_model(model, n, shape):
+def from_model(model: Generator, n: int, shape: tuple[int, ...]) -> ImageSet:
     """The samples of the seeds 0 to n - 1, clipped and rounded to uint8.
 
     Args:
-        model: has `sample(seeds)`, and weights.
-        n: how many.
+        model: draws the samples.
+        n: number of samples.
         shape: (h, w, c) of a sample.
     """
 
-    def read(start, stop):
+    def read(start: int, stop: int) -> np.ndarray:
         starts = range(start, stop, _CHAINS)
         parts = [model.sample(range(i, i + _CHAINS)) for i in starts]
         x = np.concatenate(parts)[: stop - start]
         return x if len(shape) == 1 else pixels.to_uint8(x)
 
-    name = digest(model)
-    return ImageSet("samples", "seeds", "none", n, shape, name, read)
+    identity = digests.of_weights(model)
+    return ImageSet("samples", "seeds", "none", n, shape, identity, read)
 
 
-def digest(model):
-    """A name for the weights of a model."""
-    sha = hashlib.sha256()
-    for weight in model.weights:
-        sha.update(np.ascontiguousarray(weight))
-    return sha.hexdigest()
-
-
-def of_path(path, split):
-    """The `ImageSet` of a folder of images or of an npz.
+def from_path(path: str | os.PathLike[str], split: str) -> ImageSet:
+    """The `ImageSet` of a folder of images or of an npz, in a random order.
 
     Args:
-        path: a folder, whose images all have one size and are taken as they
-            are; or an npz with one array or an array `x`, uint8 or floats
-            about [-1, 1], [n, h, w, c]. Their order is a fixed random one.
-        split: what the set is, for the name of it.
+        path: a folder, whose images must all have the same size and are used
+            as they are; or an npz with one array or an array `x`, uint8 or
+            floats in [-1, 1], [n, h, w, c]. The random order is fixed.
+        split: "real" or "fake", the flag that named it.
     """
     path = pathlib.Path(path).expanduser()
     if path.is_dir():
-        return _of_folder(path, split)
+        return _from_folder(path, split)
     if not path.exists():
         raise UserError(f"--{split}={path}: no such file or folder")
-    images = _of_npz(path, split)
-    found = of_array(images, path.stem, split, "asis")
-    order = _order(found.n)
+    images = _read_npz(path, split)
+    found = from_array(images, path.stem, split, "asis")
+    order = _random_order(found.n)
     return found._replace(read=lambda i, j: images[order(i, j)])
 
 
-def _of_folder(path, split):
-    source = sources.find(configs.Config(dataset="folder", data_dir=str(path)))
+def _from_folder(path: pathlib.Path, split: str) -> ImageSet:
+    source = sources._folder(path)
     first = _open(next(iter(source.read([0])))[2])
 
-    def load(entry):
+    def load(entry: tuple) -> np.ndarray:
         _, label, content = entry
         image = _open(content, first.shape[2])
         if image.shape != first.shape:
             raise UserError(
                 f"{label} is {_size(image)}, but the first image of {path} is "
-                f"{_size(first)}: all must have one size"
+                f"{_size(first)}: all must have the same size"
             )
         return image
 
-    order = _order(source.size)
+    order = _random_order(source.size)
 
-    def read(start, stop):
+    def read(start: int, stop: int) -> np.ndarray:
         entries = source.read(order(start, stop))
         with concurrent.futures.ThreadPoolExecutor() as pool:
             return np.stack(list(pool.map(load, entries)))
@@ -135,33 +129,33 @@ def _of_folder(path, split):
     )
 
 
-def _order(n):
+def _random_order(n: int) -> Callable[[int, int], np.ndarray]:
     """A fixed permutation: (start, stop) to increasing indices.
 
-    A folder may be sorted by class, but its first images stand for all.
+    A folder may be sorted by class, but its first images represent all.
     """
     order = np.random.RandomState(0).permutation(n)
     return lambda start, stop: np.sort(order[start:stop])
 
 
-def _open(path, channels=None):
-    """A file's image as uint8 [h, w, c], grey or colour as it is or asked."""
+def _open(path: pathlib.Path, channels: int | None = None) -> np.ndarray:
+    """The image of a file as uint8 [h, w, c]; its own channels by default."""
     try:
         image = Image.open(path)
-        grey = image.mode in ("1", "L", "LA", "I;16", "I", "F")
-        channels = channels or (1 if grey else 3)
-        image = np.asarray(image.convert("L" if channels == 1 else "RGB"))
-    except Exception as error:  # Pillow raises all kinds of them
+        gray = image.mode in ("1", "L", "LA", "I;16", "I", "F")
+        channels = channels or (1 if gray else 3)
+        pixel = np.asarray(image.convert("L" if channels == 1 else "RGB"))
+    except Exception as error:  # Pillow raises many types
         raise UserError(f"{path} is not a readable image: {error}") from None
-    return image.reshape(*image.shape[:2], channels)
+    return pixel.reshape(*pixel.shape[:2], channels)
 
 
-def _size(image):
+def _size(image: np.ndarray) -> str:
     return "x".join(map(str, image.shape))
 
 
-def _of_npz(path, split):
-    """The array of an npz as uint8, read piece by piece."""
+def _read_npz(path: pathlib.Path, split: str) -> np.ndarray:
+    """The array of an npz as uint8, without holding all of it as floats."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
@@ -169,14 +163,14 @@ def _of_npz(path, split):
             if len(names) > 1 and name != "x.npy":
                 raise ValueError(f"arrays {', '.join(names)}, but none `x`")
             with archive.open(name) as file:
-                return _stream(file)
+                return _read_array(file)
     except (*npz.DAMAGED, IndexError) as error:
         raise UserError(
             f"--{split}={path} is not an npz of images: {error}"
         ) from None
 
 
-def _stream(file):
+def _read_array(file: IO[bytes]) -> np.ndarray:
     version = np.lib.format.read_magic(file)
     header = np.lib.format.read_array_header_1_0
     if version != (1, 0):
@@ -195,6 +189,9 @@ def _stream(file):
         if floats and not np.isfinite(x).all():
             raise ValueError(f"infinite or NaN among images {i} and later")
         if floats and i == 0 and x.min() >= 0 and x.max() > 2:
-            raise ValueError(f"floats up to {x.max():.0f}, not about [-1, 1]")
+            raise ValueError(f"floats up to {x.max():.0f}, not in [-1, 1]")
         part[:] = pixels.to_uint8(x) if floats else x
     return images
+
+
+digest = digests.of_weights  # the old name, until its callers have moved

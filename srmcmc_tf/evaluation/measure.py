@@ -1,45 +1,60 @@
-"""Values with what belongs to them: n, the reference, errors, warnings."""
+"""Measured values with their context: n, reference, errors and warnings."""
 
 import math
+import pathlib
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.evaluation.feed import feed
+from srmcmc_tf.evaluation.image_sets import ImageSet
+from srmcmc_tf.evaluation.records import Record, Records
+from srmcmc_tf.evaluation.reference import Reference
+from srmcmc_tf.metrics.features.network import Network
 from srmcmc_tf.metrics.fid import FID
 from srmcmc_tf.metrics.inception_score import InceptionScore
 from srmcmc_tf.metrics.kid import CAPACITY, KID
-from srmcmc_tf.metrics.streaming import feed
+from srmcmc_tf.metrics.streaming import Streaming
 
 
-def measure(images, network, reference, chosen, *, part=None, stop=None):
-    """FID, KID and IS of images, or what takes their place.
+def measure(
+    images: ImageSet,
+    network: Network,
+    reference: Reference | None,
+    metrics: Iterable[str],
+    *,
+    part: pathlib.Path | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Records | None:
+    """FID, KID and IS of images, or their counterparts of the network.
 
     Args:
-        images: an `ImageSet`, generated.
-        network: a `Network`.
-        reference: a `Reference`, real, by the same network; None for "is".
-        chosen: some of "fid", "kid" and "is".
-        part: a file for the state of an interrupted call.
-        stop: a function; where it returns True, nothing more is done.
+        images: generated images.
+        network: computes features and logits.
+        reference: of real images, by the same network; "is" needs none.
+        metrics: some of "fid", "kid" and "is".
+        part: file of the state of an interrupted call.
+        stop: ends the measurement when it returns True.
 
     Returns:
-        A record for each metric by its own name, or None where it was
-        stopped. A record has `value`, which is None where there cannot be
-        one, `n`, and what else belongs to the value.
+        A record for each metric, by the name that the network gives it; None
+        if it was stopped.
     """
     if images.n < 2:
         raise UserError(f"{images.n} image of {images.name}: too few")
     makers = {"fid": _fid, "kid": _kid, "is": _score}
-    made = {name: makers[name](images, network, reference) for name in chosen}
-    metrics = {n: m for n, m in made.items() if not isinstance(m, str)}
-    if metrics and not feed(metrics, network, images, part, stop):
+    plans = {name: makers[name](images, network, reference) for name in metrics}
+    active = {n: metric for n, (metric, _) in plans.items() if metric}
+    if active and not feed(active, network, images, part, stop):
         return None
     return {
-        network.names[name]: _record(name, made[name], images, reference)
-        for name in chosen
+        network.names[name]: {**_values(metric), **context}
+        for name, (metric, context) in plans.items()
     }
 
 
-def tell(name, record):
-    """A record in words: the value with all that belongs to it."""
+def describe(name: str, record: Record) -> str:
+    """A record as text: the value with its context."""
     label = name.upper() if len(name) <= 3 else name
     if record["value"] is None:
         return f"{label}: none, {record['reason']}"
@@ -61,63 +76,88 @@ def tell(name, record):
     return text
 
 
-def _fid(images, network, reference):
-    moments = reference.moments
-    return FID(network.features, moments, network.names["fid"])
+# Of a metric: itself, or None if it cannot be computed, and the context of its
+# value, which is known in advance.
+_Plan = tuple[Streaming | None, Record]
 
 
-def _kid(images, network, reference):
+def _fid(
+    images: ImageSet, network: Network, reference: Reference | None
+) -> _Plan:
+    reference = _required(reference)
+    n = reference.moments.n
+    context = {"n": images.n, "reference": _summary(reference, n)}
+    few = [k for k in (images.n, n) if 0 < k <= network.features]
+    if few:
+        context["warning"] = (
+            f"n={min(few):,} gives a singular covariance of "
+            f"{network.features:,} features: the value is far too large, "
+            "compare it with the same n only"
+        )
+    metric = FID(network.features, reference.moments, network.names["fid"])
+    return metric, context
+
+
+def _kid(
+    images: ImageSet, network: Network, reference: Reference | None
+) -> _Plan:
+    reference = _required(reference)
     if reference.features is None:
-        return f"{reference.name} has no features, only their moments"
-    return KID(
+        reason = f"{reference.name} has no features, only their moments"
+        return None, {"n": images.n, "reason": reason}
+    metric = KID(
         network.features,
         reference.features,
         capacity=min(CAPACITY, images.n),
         name=network.names["kid"],
     )
+    n = len(reference.features)
+    return metric, {
+        "n": metric.capacity,
+        "reference": _summary(reference, n),
+    }
 
 
-def _score(images, network, reference):
+def _score(
+    images: ImageSet, network: Network, reference: Reference | None
+) -> _Plan:
     if not network.classes:
-        return (
+        reason = (
             f"{network.source} has no softmax layer; give the frozen graph "
             "or its archive"
         )
+        return None, {"n": images.n, "reason": reason}
     splits = min(10, images.n)
-    return InceptionScore(network.classes, splits, network.names["is"])
+    metric = InceptionScore(network.classes, splits, network.names["is"])
+    return metric, {"n": images.n, "splits": splits}
 
 
-def _record(name, metric, images, reference):
-    if isinstance(metric, str):  # the reason why there is none
-        return {"value": None, "n": images.n, "reason": metric}
+def _required(reference: Reference | None) -> Reference:
+    if reference is None:
+        raise ValueError("only the inception score needs no reference")
+    return reference
+
+
+def _summary(reference: Reference, n: int) -> dict[str, Any]:
+    return {"name": reference.name, "split": reference.split, "n": n}
+
+
+def _values(metric: Streaming | None) -> Record:
+    """The value of a metric and its errors; None where they are not finite."""
+    if metric is None:
+        return {"value": None}
     result = metric.result()
     result = result if isinstance(result, dict) else {metric.name: result}
     record = {
-        key.removeprefix(f"{metric.name}_"): _number(value)
+        key.removeprefix(f"{metric.name}_"): _finite(value)
         for key, value in result.items()
     }
-    record = {"value": record.pop(metric.name), **record, "n": images.n}
-    if name == "is":
-        return {**record, "splits": metric.splits}
-    n = reference.moments.n
-    if name == "kid":
-        record["n"] = metric.capacity
-        n = len(reference.features)
-    record["reference"] = {
-        "name": reference.name,
-        "split": reference.split,
-        "n": n,
-    }
-    few = [k for k in (images.n, n) if 0 < k <= metric.features]
-    if name == "fid" and few:
-        record["warning"] = (
-            f"n={min(few):,} gives a singular covariance of "
-            f"{metric.features:,} features: the value is far too large, "
-            "compare it with the same n only"
-        )
-    return record
+    return {"value": record.pop(metric.name), **record}
 
 
-def _number(value):
+def _finite(value: Any) -> float | None:
     value = float(value)
     return value if math.isfinite(value) else None
+
+
+tell = describe  # the old name, until its callers have moved

@@ -1,15 +1,19 @@
-"""What samples are compared with: statistics of real images, kept on disk."""
+"""Statistics of real images to compare samples with, cached on disk."""
 
+import os
 import pathlib
 import re
 import zipfile
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import cache, npz
-from srmcmc_tf.metrics import streaming
+from srmcmc_tf.evaluation.feed import feed
+from srmcmc_tf.evaluation.image_sets import ImageSet
+from srmcmc_tf.files import cache, digests, npz
+from srmcmc_tf.metrics.features.network import Network
 from srmcmc_tf.metrics.fid import FID, Moments
 from srmcmc_tf.metrics.kid import CAPACITY, KID
 
@@ -18,11 +22,11 @@ class Reference(NamedTuple):
     """Statistics of real images.
 
     Attributes:
-        name: of their data set.
+        name: of their dataset.
         split: which part of it.
         moments: `Moments` of their features.
-        features: of the first ones, float32 [m, d], for KID; None where they
-            are not known.
+        features: of the first images, float32 [m, d], for KID; None if they
+            are unknown.
     """
 
     name: str
@@ -30,23 +34,29 @@ class Reference(NamedTuple):
     moments: Moments
     features: np.ndarray | None
 
+    @property
+    def identity(self) -> str:
+        """Text that changes when the moments do."""
+        parts = self.moments.mean, self.moments.covariance
+        return " ".join(map(digests.of_array, parts))
 
-def of_images(images, network):
-    """The `Reference` of an `ImageSet`, made once and cached.
 
-    The cached file's name tells data set, split, n, preprocessing and
-    network, and ends in a digest of the images. An interrupted one goes on.
+def from_images(images: ImageSet, network: Network) -> Reference:
+    """The `Reference` of an `ImageSet`, computed once and cached.
+
+    The name of the cached file states dataset, split, n, preprocessing and
+    network, and ends in a digest of the images. An interrupted computation is
+    resumed.
     """
     if images.n < 2:
         raise UserError(f"{images.name} has {images.n} image: too few")
-    path = cache.cache_dir() / "reference" / _name(images, network)
+    path = cache.cache_dir() / "reference" / _file_name(images, network)
     arrays = npz.load(path)
     if arrays is None:
         fid = FID(network.features)
         kid = KID(network.features, capacity=min(CAPACITY, images.n))
-        metrics = {"fid": fid, "kid": kid}
         part = path.with_suffix(".part")
-        streaming.feed(metrics, network, images, part)
+        feed({"fid": fid, "kid": kid}, network, images, part)
         n, mean, covariance = fid.moments()
         arrays = dict(n=n, mu=mean, sigma=covariance, features=kid.kept())
         npz.save(path, arrays)
@@ -54,11 +64,13 @@ def of_images(images, network):
     return _reference(images.name, images.split, arrays)
 
 
-def of_statistics(path, split, network):
-    """The `Reference` in an npz of `mu`, `sigma` and, where it tells, `n`.
+def from_statistics(
+    path: str | os.PathLike[str], split: str, network: Network
+) -> Reference | None:
+    """The `Reference` in an npz of `mu`, `sigma` and, optionally, `n`.
 
     Returns:
-        None where the path is something else.
+        None if the path is something else.
     """
     path = pathlib.Path(path).expanduser()
     if not zipfile.is_zipfile(path):
@@ -78,7 +90,9 @@ def of_statistics(path, split, network):
     return _reference(path.stem, split, arrays)
 
 
-def _reference(name, split, arrays):
+def _reference(
+    name: str, split: str, arrays: Mapping[str, np.ndarray]
+) -> Reference:
     moments = Moments(
         int(arrays.get("n", 0)),
         np.asarray(arrays["mu"], np.float64),
@@ -87,7 +101,7 @@ def _reference(name, split, arrays):
     return Reference(name, split, moments, arrays.get("features"))
 
 
-def _name(images, network):
+def _file_name(images: ImageSet, network: Network) -> str:
     size = "x".join(map(str, images.shape))
     name = re.sub(r"[^\w.]+", "_", images.name)
     kind = "uint8" if len(images.shape) == 3 else "float32"

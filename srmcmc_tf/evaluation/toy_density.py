@@ -1,33 +1,34 @@
-"""What a model has learned of a toy: densities on a grid, and their numbers.
+"""Densities that a model has learned of a toy, on a grid, and distances.
 
 The grid covers [-1, 1], where the chains start. Three densities are compared:
-the truth, the learned EBM exp(f) / Z, and a kernel estimate (KDE) of where
-the chains end.
+the truth, the learned EBM exp(f) / Z, and a kernel density estimate (KDE) from
+the ends of the chains.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from srmcmc_tf.data import toys
+from srmcmc_tf.models.short_run import ShortRunEBM
 from srmcmc_tf.sampling import chain, rng
 
-BANDWIDTH = 0.02  # of the kernel: less than half the scale of any toy but one
+BANDWIDTH = 0.02  # less than half the scale of every toy but one
 CHAINS = 10_000
-_CELLS = {1: 500, 2: 200}  # along a side of the grid
+_CELLS = {1: 500, 2: 200}  # per side of the grid, by the dimension
 
 
 class Densities(NamedTuple):
     """Three densities, float64, [cells] in 1-D and [cells, cells] in 2-D.
 
     Attributes:
-        axis: the middles of the cells along a side, [cells].
-        truth: the exact density of the toy.
-        log_ebm: the logarithm of the EBM's density, normalised on the grid.
-        kde: the estimate from `CHAINS` ends of chains.
-        kde_of_truth: the estimate from as many exact draws: no sampler can be
-            expected to come nearer to the truth than this.
+        axis: centers of the cells along a side, [cells].
+        truth: exact density of the toy.
+        log_ebm: logarithm of the EBM's density, normalized on the grid.
+        kde: estimate from the ends of `CHAINS` chains.
+        kde_of_truth: estimate from as many exact draws: no sampler can be
+            expected to be closer to the truth.
     """
 
     axis: np.ndarray
@@ -37,7 +38,7 @@ class Densities(NamedTuple):
     kde_of_truth: np.ndarray
 
 
-def of(model, toy):
+def of(model: ShortRunEBM, toy: toys.Toy) -> Densities:
     """The `Densities` of a `ShortRunEBM` that learned a `Toy`."""
     d = toy.centers.shape[1]
     axis = (np.arange(_CELLS[d]) + 0.5) * (2 / _CELLS[d]) - 1
@@ -45,7 +46,7 @@ def of(model, toy):
     shape, points = points.shape[:-1], points.reshape(-1, d)
     f = model.energy(tf.constant(points, tf.float32)).numpy()
     f = f.astype(np.float64).reshape(shape)
-    # Other chains and draws than those of the training, always the same.
+    # Always the same chains and draws, but none of the training's.
     seed = rng.fold(rng.seed_of(0), rng.TEST)
     ends = _ends(
         model.energy,
@@ -64,37 +65,38 @@ def of(model, toy):
     )
 
 
-def measure(found):
-    """The numbers of `Densities`, by name.
+def measure(densities: Densities) -> dict[str, float]:
+    """Distances and entropies of `Densities`, by name.
 
     Returns:
         A dictionary: `kde_tv`, the total variation distance of the KDE to the
-        truth, in [0, 1]; `kde_of_truth_tv`, the same of exact draws; and the
+        truth, in [0, 1]; `kde_of_truth_tv`, that of exact draws; and the
         differential entropies `truth_entropy`, `ebm_entropy`, in nats.
     """
-    cell = _cell(found.axis, found.truth)
+    truth = densities.truth
+    cell = _cell(densities.axis, truth)
 
-    def distance(density):
-        # What lies outside the grid is in neither minimum: it counts.
-        return float(1 - cell * np.minimum(found.truth, density).sum())
+    def distance(density: np.ndarray) -> float:
+        # Mass outside the grid is in neither minimum, so it counts.
+        return float(1 - cell * np.minimum(truth, density).sum())
 
-    def entropy(density):
-        some = density[density > 0]
-        return float(-cell * (some * np.log(some)).sum())
+    def entropy(density: np.ndarray) -> float:
+        positive = density[density > 0]
+        return float(-cell * (positive * np.log(positive)).sum())
 
     return {
-        "kde_tv": distance(found.kde),
-        "kde_of_truth_tv": distance(found.kde_of_truth),
-        "truth_entropy": entropy(found.truth),
-        "ebm_entropy": entropy(np.exp(found.log_ebm)),
+        "kde_tv": distance(densities.kde),
+        "kde_of_truth_tv": distance(densities.kde_of_truth),
+        "truth_entropy": entropy(truth),
+        "ebm_entropy": entropy(np.exp(densities.log_ebm)),
     }
 
 
-def modes(axis, density):
+def modes(axis: np.ndarray, density: np.ndarray) -> np.ndarray:
     """The local maxima of a density, or of its logarithm, on a grid.
 
     Args:
-        axis: the middles of the cells along a side, [cells].
+        axis: centers of the cells along a side, [cells].
         density: float64, [cells] or [cells, cells].
 
     Returns:
@@ -109,21 +111,29 @@ def modes(axis, density):
     return axis[places[order]]
 
 
-def kde(x, axis):
-    """A Gaussian kernel estimate from points [n, d], on a grid of one axis."""
+def kde(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    """A Gaussian kernel density estimate on a grid.
+
+    Args:
+        x: points [n, d], with d = 1 or 2.
+        axis: centers of the cells along every side, [cells].
+
+    Returns:
+        float64, [cells] or [cells, cells].
+    """
     scaled = (x[:, :, None] - axis) / BANDWIDTH
     bells = np.exp(-0.5 * scaled**2) / (np.sqrt(2 * np.pi) * BANDWIDTH)
-    # The kernel is a product over coordinates, so that the sum over points is
-    # a product of matrices.
+    # The kernel is a product over coordinates, so the sum over points is a
+    # matrix product.
     if x.shape[1] == 1:
         return bells[:, 0].mean(axis=0)
     return bells[:, 0].T @ bells[:, 1] / len(x)
 
 
 @tf.function(reduce_retracing=True)
-def _ends(f, z, seed, **settings):
+def _ends(f: Any, z: tf.Tensor, seed: tf.Tensor, **settings: Any) -> tf.Tensor:
     return chain.langevin(f, z, seed, **settings).x
 
 
-def _cell(axis, density):
+def _cell(axis: np.ndarray, density: np.ndarray) -> float:
     return (2 / len(axis)) ** density.ndim

@@ -1,17 +1,21 @@
-"""Arrays on disk that are complete or not there, and may be made again."""
+"""Named arrays in an npz that is complete or absent."""
 
-import os
+import pathlib
 import zipfile
 import zlib
+from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 
-# What NumPy raises for an npz that is damaged, cut off or none at all.
+from srmcmc_tf.files import atomic
+
+# What NumPy raises for a file that is damaged, truncated or not an npz.
 DAMAGED = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
 
 
-def load(path):
-    """The arrays of an npz, by name; None where there is no whole one."""
+def load(path: pathlib.Path) -> dict[str, np.ndarray] | None:
+    """The arrays of an npz by name; None if it is missing or damaged."""
     try:
         with np.load(path) as archive:
             return dict(archive)
@@ -19,14 +23,8 @@ def load(path):
         return None
 
 
-def save(path, arrays):
-    """Writes arrays as an npz, under another name until it is complete."""
+def save(path: pathlib.Path, arrays: Mapping[str, npt.ArrayLike]) -> None:
+    """Writes arrays as an npz, atomically; creates the directory if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            np.savez(file, **arrays)
-        os.replace(temporary, path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    with atomic.writer(path) as file:
+        np.savez(file, **arrays)

@@ -1,12 +1,12 @@
-"""How good samples are: FID, KID and IS, streamed over uint8 images.
+"""Sample quality metrics: FID, KID and inception score, as Keras metrics.
 
     network = inception.load(PATH)
-    fid = FID(network.features, reference.moments)
+    fid = FID(network.features, reference_moments)
     fid.update_state(network(images).features)
     fid.result()
 
-A `Network` turns uint8 images into features and logits, the metrics sum over
-them, `reference` keeps the statistics of the real ones.
+A `Network` turns uint8 images into features and logits; the metrics turn those
+into numbers. Nothing here reads data: see `srmcmc_tf.evaluation` for that.
 """
 
 from srmcmc_tf.metrics.fid import FID

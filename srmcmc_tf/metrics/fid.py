@@ -1,16 +1,24 @@
 """The Frechet distance between two sets of features: FID."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 from srmcmc_tf.metrics.streaming import Streaming
 
 
 class Moments(NamedTuple):
-    """Of a set of features: float64 mean [d] and covariance [d, d], and n."""
+    """Mean and covariance of a set of features.
+
+    Attributes:
+        n: number of samples; 0 if unknown.
+        mean: float64 [d].
+        covariance: float64 [d, d].
+    """
 
     n: int
     mean: np.ndarray
@@ -21,16 +29,16 @@ class Moments(NamedTuple):
 class FID(Streaming):
     """The Frechet distance of features to a reference (Heusel et al., 2017).
 
-    |mean difference|^2 + tr(A + B - 2 (A B)^(1/2)) of the covariances A and
-    B. It is called FID for features of the 2015 Inception network and of
-    those only. The state is n, the sum and the sum of outer products in
-    float64; no features are kept. The value is biased: it falls with n.
+    |mean difference|^2 + tr(A + B - 2 (A B)^(1/2)) for the covariances A and
+    B. It is called FID only for features of the 2015 Inception network. The
+    state is n, the sum and the sum of outer products in float64; no features
+    are kept. The value is biased: it decreases with n.
 
     Args:
-        features: how many features a sample has, d.
+        features: number of features per sample, d.
         reference: `Moments` of the real samples; not needed for `moments`.
         name: of the metric.
-        dtype: as for any Keras metric; sums and value are float64 anyway.
+        dtype: as for any Keras metric; sums and value are always float64.
 
     Examples:
 
@@ -43,21 +51,29 @@ class FID(Streaming):
     1.0
     """
 
-    def __init__(self, features, reference=None, name="fid", dtype=None):
+    def __init__(
+        self,
+        features: int,
+        reference: Sequence[Any] | None = None,
+        name: str = "fid",
+        dtype: Any = None,
+    ) -> None:
         super().__init__(name, dtype)
         self.features = features
-        self.reference = reference and Moments(*reference)
+        self.reference = Moments(*reference) if reference else None
         self.sum = self.add_sum("sum", [features])
         self.outer = self.add_sum("outer", [features, features])
 
-    def update_state(self, features, index=None):
-        """Adds features [n, d]; `index` does not matter here."""
+    def update_state(
+        self, features: npt.ArrayLike, index: npt.ArrayLike | None = None
+    ) -> None:
+        """Adds features [n, d]; `index` has no effect."""
         x = tf.cast(features, tf.float64)
-        self.number(x, index)
+        self.count_batch(x, index)
         self.sum.assign_add(tf.reduce_sum(x, axis=0))
         self.outer.assign_add(tf.matmul(x, x, transpose_a=True))
 
-    def moments(self):
+    def moments(self) -> Moments:
         """The `Moments` of all samples so far; at least two are needed."""
         n = self.count.numpy()
         if n < 2:
@@ -67,44 +83,40 @@ class FID(Streaming):
         covariance = (outer - n * np.outer(mean, mean)) / (n - 1)
         return Moments(int(n), mean, covariance)
 
-    def result(self):
+    def result(self) -> tf.Tensor:
         """The distance, a float64 scalar."""
         if self.reference is None:
             raise ValueError("FID needs the reference's moments for a result")
         distance = frechet_distance(self.moments(), self.reference)
         return tf.constant(distance, tf.float64)
 
-    def get_config(self):
-        reference = self.reference and list(self.reference)
+    def get_config(self) -> dict[str, Any]:
+        reference = list(self.reference) if self.reference else None
         return {
             **super().get_config(),
             "features": self.features,
             "reference": keras.saving.serialize_keras_object(reference),
         }
 
-    @classmethod
-    def from_config(cls, config):
-        reference = keras.saving.deserialize_keras_object(config["reference"])
-        return cls(**{**config, "reference": reference})
 
-
-def frechet_distance(a, b):
+def frechet_distance(a: Moments, b: Moments) -> float:
     """The squared Frechet distance of two Gaussians, from their moments.
 
-    tr (A B)^(1/2) is the sum of the roots of the eigenvalues of R' A R for
-    any R R' = B: all matrices stay symmetric. R is B's eigenvectors times
-    the roots of its eigenvalues, without those that are rounding errors (B is
-    singular for fewer samples than features): their roots are not small.
+    tr (A B)^(1/2) is the sum of the square roots of the eigenvalues of R' A R
+    for any R R' = B, so all matrices stay symmetric. R is B's eigenvectors
+    times the square roots of its eigenvalues. Eigenvalues within rounding
+    error of zero are dropped (B is singular when there are fewer samples than
+    features), because their square roots are not small.
 
     Args:
         a: `Moments`.
-        b: `Moments` of as many features.
+        b: `Moments` of the same number of features.
 
     Returns:
-        A float.
+        The distance.
     """
     values, vectors = np.linalg.eigh(b.covariance)
-    # The limit of `numpy.linalg.matrix_rank`.
+    # The tolerance of `numpy.linalg.matrix_rank`.
     kept = values > values[-1] * len(values) * np.finfo(float).eps
     root = vectors[:, kept] * np.sqrt(values[kept])
     product = root.T @ a.covariance @ root

@@ -1,6 +1,9 @@
-"""The inception score: sure of each image, of all classes together."""
+"""The inception score: confident per image, diverse across classes."""
+
+from typing import Any
 
 import keras
+import numpy.typing as npt
 import tensorflow as tf
 
 from srmcmc_tf.metrics.streaming import Streaming
@@ -10,27 +13,33 @@ from srmcmc_tf.metrics.streaming import Streaming
 class InceptionScore(Streaming):
     """exp E KL(p(y|x) || p(y)), mean over splits (Salimans et al., 2016).
 
-    Sample i belongs to split i modulo `splits`, so that no n need be known
-    beforehand. The state is n, the sum of p and the sum of p log p of each
-    split, in float64.
+    Sample i belongs to split i modulo `splits`, so n need not be known in
+    advance. The state is n, the sum of p and the sum of p log p of each split,
+    in float64.
 
     Args:
-        classes: how many logits a sample has.
+        classes: number of logits per sample.
         splits: parts whose scores are averaged, 10 in the literature.
         name: of the metric.
-        dtype: as for any Keras metric; sums and value are float64 anyway.
+        dtype: as for any Keras metric; sums and value are always float64.
 
     Examples:
 
     >>> score = InceptionScore(classes=3, splits=1)
-    >>> score.update_state(100 * np.eye(3))  # sure, and all classes appear
+    >>> score.update_state(100 * np.eye(3))  # confident and diverse
     >>> round(float(score.result()["is"]), 6)
     3.0
     """
 
     uses = "logits"
 
-    def __init__(self, classes, splits=10, name="is", dtype=None):
+    def __init__(
+        self,
+        classes: int,
+        splits: int = 10,
+        name: str = "is",
+        dtype: Any = None,
+    ) -> None:
         super().__init__(name, dtype)
         self.classes = classes
         self.splits = splits
@@ -38,10 +47,12 @@ class InceptionScore(Streaming):
         self.p = self.add_sum("p", [splits, classes])
         self.p_log_p = self.add_sum("p_log_p", [splits])
 
-    def update_state(self, logits, index=None):
+    def update_state(
+        self, logits: npt.ArrayLike, index: npt.ArrayLike | None = None
+    ) -> None:
         """Adds logits [n, classes] of the samples `index` [n]."""
         x = tf.cast(logits, tf.float64)
-        split = self.number(x, index) % self.splits
+        split = self.count_batch(x, index) % self.splits
         log_p = tf.nn.log_softmax(x)
         p = tf.exp(log_p)
         for total, term in (
@@ -53,12 +64,13 @@ class InceptionScore(Streaming):
                 tf.math.unsorted_segment_sum(term, split, self.splits)
             )
 
-    def result(self):
+    def result(self) -> dict[str, tf.Tensor]:
         """The mean of the splits' scores and their standard deviation.
 
         Returns:
-            A dictionary of float64 scalars; the deviation is that between
-            splits, as the literature prints it, not the mean's.
+            A dictionary of float64 scalars. As in the literature, the
+            deviation is that of the splits, not the standard error of their
+            mean.
         """
         n = self.n.value
         q = self.p.value / n[:, None]
@@ -69,6 +81,6 @@ class InceptionScore(Streaming):
             f"{self.name}_standard_deviation": tf.math.reduce_std(scores),
         }
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         own = {"classes": self.classes, "splits": self.splits}
         return {**super().get_config(), **own}

@@ -1,12 +1,15 @@
 """The kernel distance between two sets of features: KID."""
 
+from typing import Any
+
 import keras
+import numpy.typing as npt
 import tensorflow as tf
 
-from srmcmc_tf.metrics import tfgan
+from srmcmc_tf.compat import tensorflow as compat
 from srmcmc_tf.metrics.streaming import Streaming
 
-# 10 blocks of 1,000, as many as the literature's subsets have.
+# 10 blocks of 1,000, the size of the subsets in the literature.
 BLOCKS = 10
 CAPACITY = 10_000
 
@@ -15,25 +18,25 @@ CAPACITY = 10_000
 class KID(Streaming):
     """The squared MMD of features to a reference (Binkowski et al., 2018).
 
-    With the kernel (x'y / d + 1)^3 and without bias at any n. The kernel's
-    third power would need the d x d x d third moments to be streamed as FID
-    is; so the features of the first `capacity` samples are kept, and later
-    ones are passed by: memory is bounded and the estimate stays unbiased.
-    Both sets are cut into `blocks` equal parts, in the order of the indices;
-    the value is the mean over the pairs of parts, and its standard error
-    comes from them. Both sets must be in random order.
+    The kernel is (x'y / d + 1)^3; the estimate, tensorflow-gan's, is unbiased
+    at any n. Streaming it as FID is would need the d x d x d third moments, so
+    the features of the first `capacity` samples are kept and later ones are
+    ignored: memory is bounded and the estimate stays unbiased. Both sets are
+    divided into `blocks` equal parts in the order of their indices; the value
+    is the mean over the pairs of parts, which also give its standard error.
+    Both sets must therefore be in random order.
 
-    The state is a row a sample, at its index, zero where no sample was: so
-    it is a sum over samples, too. The estimate is tensorflow-gan's.
+    The state has one row per sample, at its index, and zeros elsewhere, so it
+    is a sum over samples, too.
 
     Args:
-        features: how many features a sample has, d.
+        features: number of features per sample, d.
         reference: features of real samples, float32 [m, d]; not needed for
             `kept`. At most `capacity` of them are used.
-        capacity: how many samples are kept.
-        blocks: parts of either set; fewer where a part had less than two.
+        capacity: number of samples that are kept.
+        blocks: parts of either set; fewer if a part had fewer than two samples.
         name: of the metric.
-        dtype: as for any Keras metric; the value is float64 anyway.
+        dtype: as for any Keras metric; the value is always float64.
 
     Examples:
 
@@ -46,13 +49,13 @@ class KID(Streaming):
 
     def __init__(
         self,
-        features,
-        reference=None,
-        capacity=CAPACITY,
-        blocks=BLOCKS,
-        name="kid",
-        dtype=None,
-    ):
+        features: int,
+        reference: Any = None,
+        capacity: int = CAPACITY,
+        blocks: int = BLOCKS,
+        name: str = "kid",
+        dtype: Any = None,
+    ) -> None:
         super().__init__(name, dtype)
         self.features = features
         self.reference = reference
@@ -61,24 +64,26 @@ class KID(Streaming):
         self.rows = self.add_sum("rows", [capacity, features], "float32")
         self.taken = self.add_sum("taken", [capacity])
 
-    def update_state(self, features, index=None):
+    def update_state(
+        self, features: npt.ArrayLike, index: npt.ArrayLike | None = None
+    ) -> None:
         """Adds features [n, d] of the samples `index` [n]."""
         x = tf.cast(features, tf.float32)
-        index = self.number(x, index)
+        index = self.count_batch(x, index)
         kept = index < self.capacity
         places = tf.boolean_mask(index, kept)[:, None]
         ones = tf.ones([tf.shape(places)[0]], tf.float64)
         self._add(self.rows, places, tf.boolean_mask(x, kept))
         self._add(self.taken, places, ones)
 
-    def kept(self):
+    def kept(self) -> tf.Tensor:
         """The kept features in the order of their indices, [m, d]."""
         taken = self.taken.value
         if tf.reduce_max(taken) > 1:
-            raise ValueError("two samples have the same index: give `index`")
+            raise ValueError("two samples have the same index: pass `index`")
         return tf.boolean_mask(self.rows.value, taken > 0)
 
-    def result(self):
+    def result(self) -> dict[str, tf.Tensor]:
         """The distance and its standard error.
 
         Returns:
@@ -90,13 +95,13 @@ class KID(Streaming):
         real = tf.convert_to_tensor(self.reference[: self.capacity])
         n = len(real), len(fake)
         blocks = max(1, min(self.blocks, min(n) // 2))
-        estimate = (
-            tfgan.load().kernel_classifier_distance_and_std_from_activations
+        gan = compat.tensorflow_gan_metrics()
+        value, error = gan.kernel_classifier_distance_and_std_from_activations(
+            real, fake, -(-max(n) // blocks), tf.float64
         )
-        value, error = estimate(real, fake, -(-max(n) // blocks), tf.float64)
         return {self.name: value, f"{self.name}_standard_error": error}
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
             "features": self.features,
@@ -105,11 +110,8 @@ class KID(Streaming):
             "blocks": self.blocks,
         }
 
-    @classmethod
-    def from_config(cls, config):
-        reference = keras.saving.deserialize_keras_object(config["reference"])
-        return cls(**{**config, "reference": reference})
-
     @staticmethod
-    def _add(variable, places, rows):
+    def _add(
+        variable: keras.Variable, places: tf.Tensor, rows: tf.Tensor
+    ) -> None:
         variable.assign(tf.tensor_scatter_nd_add(variable.value, places, rows))

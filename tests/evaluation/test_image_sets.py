@@ -1,4 +1,4 @@
-"""What is measured: the same uint8 images, wherever they come from."""
+"""Image sets: the same uint8 images, wherever they come from."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from helpers import random_images, write_images
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import image_sets
 
-COLOUR = random_images(70, 8, 3)
+COLOR = random_images(70, 8, 3)
 
 
 def rows(array):
@@ -19,30 +19,30 @@ def test_every_kind_of_set_gives_the_same_images(kind, tmp_path):
     path = tmp_path / "set.npz"
     if kind == "folder":
         path = tmp_path / "set"
-        write_images(path, COLOUR)
+        write_images(path, COLOR)
     elif kind == "uint8":
-        np.savez(path, x=COLOUR, seeds=range(70))
+        np.savez(path, x=COLOR, seeds=range(70))
     elif kind == "floats":
-        np.savez(path, x=COLOUR / np.float32(127.5) - 1)
+        np.savez(path, x=COLOR / np.float32(127.5) - 1)
     else:
-        np.savez_compressed(path, COLOUR)
-    found = image_sets.of_path(path, "real")
+        np.savez_compressed(path, COLOR)
+    found = image_sets.from_path(path, "real")
     assert (found.name, found.n, found.shape) == ("set", 70, (8, 8, 3))
     read = np.concatenate([found.read(0, 64), found.read(64, 70)])
-    assert rows(read) == rows(COLOUR)
+    assert rows(read) == rows(COLOR)
     np.testing.assert_array_equal(found.read(64, 70), found.read(64, 70))
 
 
 def test_a_sorted_set_is_read_in_mixed_order(tmp_path):
     sorted_ones = np.arange(200, dtype=np.uint8).reshape(-1, 1, 1, 1)
     np.savez(tmp_path / "x.npz", sorted_ones)
-    first = image_sets.of_path(tmp_path / "x.npz", "real").read(0, 50)
+    first = image_sets.from_path(tmp_path / "x.npz", "real").read(0, 50)
     assert abs(first.mean() - sorted_ones.mean()) < 20
 
 
-def test_grey_files_stay_grey(tmp_path):
+def test_gray_files_stay_gray(tmp_path):
     write_images(tmp_path, random_images(3))
-    found = image_sets.of_path(tmp_path, "fake")
+    found = image_sets.from_path(tmp_path, "fake")
     assert found.shape == (8, 8, 1)
 
 
@@ -53,7 +53,7 @@ def test_samples_are_clipped_and_rounded_once():
         def sample(self, seeds):
             return np.float32(seeds).reshape(-1, 1, 1, 1) / 10 - 2
 
-    found = image_sets.of_model(Model(), 100, (1, 1, 1))
+    found = image_sets.from_model(Model(), 100, (1, 1, 1))
     x = np.concatenate([found.read(0, 64), found.read(64, 100)]).ravel()
     assert len(x) == 100 and x.dtype == np.uint8
     assert (x[:11] == 0).all() and (x[30:] == 255).all()
@@ -72,20 +72,20 @@ def test_samples_are_clipped_and_rounded_once():
 def test_other_arrays_are_refused(array, message, tmp_path):
     np.savez(tmp_path / "x.npz", x=array)
     with pytest.raises(UserError, match=message):
-        image_sets.of_path(tmp_path / "x.npz", "fake")
+        image_sets.from_path(tmp_path / "x.npz", "fake")
 
 
 def test_other_files_and_sizes_are_refused(tmp_path):
     with pytest.raises(UserError, match="--real=.*no such file"):
-        image_sets.of_path(tmp_path / "nothing", "real")
+        image_sets.from_path(tmp_path / "nothing", "real")
     (tmp_path / "x.npz").write_text("no npz")
     with pytest.raises(UserError, match="is not an npz of images"):
-        image_sets.of_path(tmp_path / "x.npz", "real")
+        image_sets.from_path(tmp_path / "x.npz", "real")
     folder = tmp_path / "folder"
     write_images(folder, random_images(3, 8, 3))
     write_images(folder / "more", random_images(1, 16, 3))
     with pytest.raises(UserError, match="16x16x3, but the first .* 8x8x3"):
-        image_sets.of_path(folder, "real").read(0, 4)
+        image_sets.from_path(folder, "real").read(0, 4)
     (folder / "more" / "0000.png").write_text("no image")
     with pytest.raises(UserError, match="0000.png is not a readable image"):
-        image_sets.of_path(folder, "real").read(0, 4)
+        image_sets.from_path(folder, "real").read(0, 4)

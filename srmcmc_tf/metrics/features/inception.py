@@ -1,30 +1,33 @@
-"""The Inception network of the original FID (2015-12-05), as TensorFlow.
+"""The Inception network of the original FID (2015-12-05), in TensorFlow.
 
-Other Inceptions, that of Keras among them, give other values. Images go in as
-uint8 and are resized to 299 as TensorFlow 1 did, without half-pixel centres.
+Other Inception networks, Keras's included, give different values. Images are
+uint8 and are resized to 299 as in TensorFlow 1, without half-pixel centers.
 """
 
 import hashlib
 import io
+import logging
+import os
 import pathlib
-import sys
 import zipfile
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import tensorflow as tf
 from google.protobuf import message
 
-from srmcmc_tf.distribution import replicas, strategies
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import npz
+from srmcmc_tf.files import digests, npz
 from srmcmc_tf.metrics.features import download
-from srmcmc_tf.metrics.features.network import Network, Seen, digest
+from srmcmc_tf.metrics.features.network import Network, Outputs
+
+logger = logging.getLogger(__name__)
 
 _NAMES = {"fid": "fid", "kid": "kid", "is": "is"}
 
 
-def load(path=""):
-    """The network, from any of three kinds of file.
+def load(path: str | os.PathLike[str] = "") -> Network:
+    """Loads the network from any of three kinds of file.
 
     Args:
         path: the frozen graph `classify_image_graph_def.pb`, its archive
@@ -32,8 +35,8 @@ def load(path=""):
             `NAME/beta`, `NAME/mean` and `NAME/var` of all 94 convolutions,
             which lacks the softmax layer. Empty: the archive, downloaded once.
 
-    Returns:
-        A `Network`; `UserError` where the file is something else.
+    Raises:
+        UserError: if the file is something else.
     """
     path = pathlib.Path(path).expanduser() if path else download.archive()
     try:
@@ -41,34 +44,36 @@ def load(path=""):
     except OSError as error:
         raise UserError(f"--inception={path}: {error.strerror}") from None
     if zipfile.is_zipfile(io.BytesIO(content)):
-        return _of_arrays(content, path)
+        return _from_arrays(content, path)
     if content.startswith(b"\x1f\x8b"):
         content = download.graph(content, path)
-    return _of_graph(content, path)
+    return _from_graph(content, path)
 
 
-def _of_arrays(content, path):
+def _from_arrays(content: bytes, path: pathlib.Path) -> Network:
     try:
         with np.load(io.BytesIO(content)) as archive:
             arrays = dict(archive)
-        layers = _fold(arrays)
+        layers = _fold_batch_norm(arrays)
     except (*npz.DAMAGED, KeyError) as error:
         raise _wrong(path, error) from None
 
-    def convolve(x, name, stride=1, padding="SAME"):
+    def convolve(
+        x: tf.Tensor, name: str, stride: int = 1, padding: str = "SAME"
+    ) -> tf.Tensor:
         kernel, bias = layers[name]
         x = tf.nn.conv2d(x, kernel, stride, padding)
         return tf.nn.relu(tf.nn.bias_add(x, bias))
 
-    def see(images):
+    def function(images: tf.Tensor) -> Outputs:
         x = tf.cast(images, tf.float32)
         x = tf.raw_ops.ResizeBilinear(images=x, size=[299, 299])
-        return Seen(_pool_3((x - 128.0) / 128.0, convolve), None)
+        return Outputs(_pool_3((x - 128.0) / 128.0, convolve), None)
 
-    return _network(see, path, digest(arrays))
+    return _network(function, path, digests.of_arrays(arrays))
 
 
-def _of_graph(content, path):
+def _from_graph(content: bytes, path: pathlib.Path) -> Network:
     graph = tf.compat.v1.GraphDef()
     try:
         graph.ParseFromString(content)
@@ -79,37 +84,41 @@ def _of_graph(content, path):
         if name not in nodes:
             raise _wrong(path, f"no tensor {name}:0")
     wanted = [n for n in ("pool_3", "softmax/weights") if n in nodes]
-    graph = _renew(graph, "ExpandDims")
+    graph = _modernize(graph, "ExpandDims")
 
-    def see(images):
+    def function(images: tf.Tensor) -> Outputs:
         tensors = tf.graph_util.import_graph_def(
             graph,
             input_map={"ExpandDims:0": tf.cast(images, tf.float32)},
             return_elements=[f"{name}:0" for name in wanted],
         )
         features = tf.squeeze(tensors[0], [1, 2])
-        # Without the bias, as the score was defined by its first program.
+        # Without the bias, as in the program that introduced the score.
         logits = [tf.matmul(features, weights) for weights in tensors[1:]]
-        return Seen(features, logits[0] if logits else None)
+        return Outputs(features, logits[0] if logits else None)
 
     if hashlib.md5(content).hexdigest() != download.MD5:
-        print(
-            f"warning: {path} is not the graph of 2015 as it was published: "
-            "its values are not those of the literature",
-            file=sys.stderr,
+        logger.warning(
+            "warning: %s is not the published graph of 2015: its values "
+            "cannot be compared with the literature",
+            path,
         )
-    return _network(see, path, digest({"graph": np.frombuffer(content, "u1")}))
+    digest = digests.of_arrays({"graph": np.frombuffer(content, "u1")})
+    return _network(function, path, digest)
 
 
-def _renew(graph, start):
-    """A graph of 2015 for the TensorFlow of today, from `start` on.
+def _modernize(
+    graph: tf.compat.v1.GraphDef, start: str
+) -> tf.compat.v1.GraphDef:
+    """A copy of a graph of 2015 that current TensorFlow can run.
 
-    Its batch normalisation is an op that functions refuse; what comes before
-    `start` decodes a JPEG.
+    Its batch normalization op is not allowed in functions, so it is replaced
+    by current ops. Node `start` becomes a placeholder: what comes before it
+    decodes a JPEG.
     """
     new = tf.compat.v1.GraphDef()
 
-    def add(op, name, *inputs):
+    def add(op: str, name: str, *inputs: str) -> str:
         node = new.node.add(op=op, name=name, input=inputs)
         key = "dtype" if op in ("Const", "Placeholder") else "T"
         node.attr[key].type = tf.float32.as_datatype_enum
@@ -137,29 +146,24 @@ def _renew(graph, start):
     return new
 
 
-def _network(see, path, name):
-    """Compiles `see` now, so that a wrong file is told at once."""
+def _network(
+    function: Callable[[tf.Tensor], Outputs], path: pathlib.Path, digest: str
+) -> Network:
+    """Compiles `function` at once, so that a wrong file is reported early."""
     images = tf.TensorSpec([None, None, None, 3], tf.uint8)
-    see = tf.function(see, input_signature=[images])
+    compiled = tf.function(function, input_signature=[images])
     try:
-        seen = see.get_concrete_function().structured_outputs
+        outputs = compiled.get_concrete_function().structured_outputs
     except (ValueError, KeyError, tf.errors.OpError) as error:
         raise _wrong(path, error) from None
-    features = seen.features.shape[1]
-    classes = 0 if seen.logits is None else seen.logits.shape[1]
-    shared = replicas.share_rows(strategies.local(), lambda rows: see(*rows))
+    features = outputs.features.shape[1]
+    classes = 0 if outputs.logits is None else outputs.logits.shape[1]
     return Network(
-        "inception2015",
-        str(path),
-        name,
-        features,
-        classes,
-        _NAMES,
-        lambda images: shared([images]),
+        "inception2015", str(path), digest, features, classes, _NAMES, compiled
     )
 
 
-def _wrong(path, reason):
+def _wrong(path: pathlib.Path, reason: object) -> UserError:
     reason = str(reason).strip().splitlines()[0][:100]
     return UserError(
         f"--inception={path} is not the Inception network of 2015 ({reason}): "
@@ -168,11 +172,13 @@ def _wrong(path, reason):
     )
 
 
-def _fold(arrays):
-    """Kernel and bias of each layer, with its batch normalisation in them.
+def _fold_batch_norm(
+    arrays: Mapping[str, np.ndarray],
+) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
+    """Kernel and bias of each layer, with its batch normalization included.
 
-    Tensors, because arrays would become constants of the graph: no faster,
-    and 700 MB more.
+    They are tensors because arrays would become constants of the graph, which
+    is no faster and takes 700 MB more.
     """
     layers = {}
     for name in [k.removesuffix("/weight") for k in arrays if "/weight" in k]:
@@ -183,18 +189,18 @@ def _fold(arrays):
     return layers
 
 
-def _pool_3(x, convolve):
-    """Images [n, 299, 299, 3] about [-1, 1] to features [n, 2048]."""
+def _pool_3(x: tf.Tensor, convolve: Callable[..., tf.Tensor]) -> tf.Tensor:
+    """Images [n, 299, 299, 3] in [-1, 1] to features [n, 2048]."""
 
-    def tower(x, *names):
+    def tower(x: tf.Tensor, *names: str) -> tf.Tensor:
         for name in names:
             x = convolve(x, name)
         return x
 
-    def shrink(x):
+    def shrink(x: tf.Tensor) -> tf.Tensor:
         return tf.nn.max_pool2d(x, 3, 2, "VALID")
 
-    def average(x):  # leaves the padding out of its means
+    def average(x: tf.Tensor) -> tf.Tensor:  # excludes the padding
         return tf.nn.avg_pool2d(x, 3, 1, "SAME")
 
     x = convolve(x, "conv", 2, "VALID")
@@ -237,7 +243,7 @@ def _pool_3(x, convolve):
     for m in ("mixed_9", "mixed_10"):
         a = convolve(x, f"{m}/tower_conv")
         b = tower(x, f"{m}/tower_1_conv", f"{m}/tower_1_conv_1")
-        # The last one's is the original's own slip, and part of FID.
+        # Maximum pooling at the end is a slip of the original, and part of FID.
         last = (
             average(x) if m == "mixed_9" else tf.nn.max_pool2d(x, 3, 1, "SAME")
         )

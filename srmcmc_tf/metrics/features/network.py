@@ -1,22 +1,21 @@
-"""What metrics look at images with: uint8 in, features and logits out.
+"""The interface of feature networks: uint8 images to features and logits.
 
-Those of toys see points instead, float32 [n, d].
+Networks for toys take points instead, float32 [n, d].
 """
 
-import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-import numpy as np
+import numpy.typing as npt
 import tensorflow as tf
 
 
-class Seen(NamedTuple):
-    """A batch as a network sees it.
+class Outputs(NamedTuple):
+    """What a network returns for a batch.
 
     Attributes:
         features: float32 [n, d].
-        logits: float32 [n, classes]; None where there is no softmax layer.
+        logits: float32 [n, classes]; None if there is no softmax layer.
     """
 
     features: tf.Tensor
@@ -27,14 +26,14 @@ class Network(NamedTuple):
     """A fixed feature function of images.
 
     Attributes:
-        name: short, for the names of files.
-        source: where its weights came from, for people.
-        digest: short name of its weights.
-        features: how many, d.
-        classes: how many logits; 0 where the softmax layer is missing.
-        names: the names of the Frechet distance, the kernel distance and the
-            score of its outputs, by "fid", "kid" and "is".
-        see: uint8 [n, h, w, c] to `Seen`; compiled.
+        name: short, for file names.
+        source: where its weights came from, for messages.
+        digest: of its weights.
+        features: number of features, d.
+        classes: number of logits; 0 if the softmax layer is missing.
+        names: what the Frechet distance, the kernel distance and the score of
+            its outputs are called, by "fid", "kid" and "is".
+        function: uint8 tensor [n, h, w, c] to `Outputs`; compiled.
     """
 
     name: str
@@ -42,18 +41,9 @@ class Network(NamedTuple):
     digest: str
     features: int
     classes: int
-    names: dict
-    see: Callable
+    names: Mapping[str, str]
+    function: Callable[[tf.Tensor], Outputs]
 
-    def __call__(self, images):
-        """The `Seen` of uint8 images [n, h, w, c], any n."""
-        return self.see(tf.convert_to_tensor(images))
-
-
-def digest(arrays):
-    """A short name for the contents of arrays, by name."""
-    sha = hashlib.sha256()
-    for name in sorted(arrays):
-        sha.update(name.encode())
-        sha.update(np.ascontiguousarray(arrays[name]))
-    return sha.hexdigest()[:8]
+    def __call__(self, images: npt.ArrayLike) -> Outputs:
+        """The `Outputs` for uint8 images [n, h, w, c], any n."""
+        return self.function(tf.convert_to_tensor(images))

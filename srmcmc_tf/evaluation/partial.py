@@ -1,0 +1,31 @@
+"""Saved state of interrupted computations, resumed only by the same request."""
+
+import pathlib
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from srmcmc_tf.files import npz
+
+
+def load(
+    path: pathlib.Path | None, request: str
+) -> dict[str, np.ndarray] | None:
+    """The arrays saved for `request`; None if there are none.
+
+    Args:
+        path: of the file; None if nothing is saved.
+        request: text that identifies what is computed.
+    """
+    arrays = npz.load(path) if path else None
+    if arrays is None or str(arrays.get("request")) != request:
+        return None
+    return arrays
+
+
+def save(
+    path: pathlib.Path, request: str, arrays: Mapping[str, npt.ArrayLike]
+) -> None:
+    """Replaces the saved arrays."""
+    npz.save(path, {"request": request, **arrays})

@@ -1,0 +1,43 @@
+"""Records of measured values, and the JSON file that keeps them."""
+
+import json
+import os
+import pathlib
+from typing import Any
+
+from srmcmc_tf.files import atomic
+
+# `value`, which is None if there is none, `n`, and whatever else belongs to it.
+Record = dict[str, Any]
+Records = dict[str, Record]  # by the name of the metric
+
+
+class RecordFile:
+    """A JSON file of the records of one model or set of images.
+
+    Args:
+        path: of the file. Records of another identity are replaced.
+        identity: text that changes when the model or the images do.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], identity: str) -> None:
+        self.path = pathlib.Path(path)
+        self.identity = identity
+        try:
+            stored = json.loads(self.path.read_text())
+            same = stored["identity"] == identity
+            self.records: Records = stored["records"] if same else {}
+        except (OSError, ValueError, KeyError, TypeError):
+            self.records = {}
+
+    def has(self, name: str, request: str) -> bool:
+        """Whether a metric was measured for the same request."""
+        return self.records.get(name, {}).get("request") == request
+
+    def add(self, records: Records, request: str) -> None:
+        """Adds the records measured for a request, and writes the file."""
+        for name, record in records.items():
+            self.records[name] = {**record, "request": request}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        values = {"identity": self.identity, "records": self.records}
+        atomic.write_json(self.path, values)

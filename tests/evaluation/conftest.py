@@ -1,0 +1,46 @@
+"""What the tests of evaluation share: one cache, and a small network."""
+
+import pytest
+import tensorflow as tf
+
+from srmcmc_tf.metrics.features.network import Network, Outputs
+
+NAMES = {"fid": "distance", "kid": "kernel_distance", "is": "score"}
+
+
+class CountingNetwork:
+    """A small network that counts its images, and may be interrupted."""
+
+    def __init__(self):
+        self.images = 0
+        self.interrupt_after = None
+
+    def network(self):
+        return Network("tiny", "nowhere", "0", 3, 3, NAMES, self._outputs)
+
+    def _outputs(self, images):
+        if self.interrupt_after is not None:
+            if self.images >= self.interrupt_after:
+                raise KeyboardInterrupt
+        self.images += len(images)
+        x = tf.cast(images, tf.float32)
+        features = tf.stack(
+            [x[:, 0, 0, 0], x[:, 1, 2, 0], tf.reduce_mean(x, [1, 2, 3])], 1
+        )
+        return Outputs(features, features)
+
+
+@pytest.fixture
+def counting():
+    return CountingNetwork()
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(autouse=True)
+def one_cache(home, monkeypatch, cache):
+    """One cache per test file, so that a classifier is trained only once."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))

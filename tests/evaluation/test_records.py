@@ -1,0 +1,35 @@
+"""Record files: of one model, and known by the request."""
+
+import json
+
+import pytest
+
+from srmcmc_tf.evaluation.records import RecordFile
+
+
+def test_records_are_stored_with_their_request(tmp_path):
+    path = tmp_path / "new" / "evaluation.json"
+    RecordFile(path, "model 1").add({"fid": {"value": 2.5, "n": 9}}, "n=9")
+    again = RecordFile(path, "model 1")
+    assert again.has("fid", "n=9")
+    assert not again.has("fid", "n=8") and not again.has("kid", "n=9")
+    assert json.loads(path.read_text()) == {
+        "identity": "model 1",
+        "records": {"fid": {"value": 2.5, "n": 9, "request": "n=9"}},
+    }
+
+
+def test_records_of_another_model_are_replaced(tmp_path):
+    path = tmp_path / "evaluation.json"
+    RecordFile(path, "model 1").add({"fid": {"value": 2.5}}, "n=9")
+    other = RecordFile(path, "model 2")
+    other.add({"kid": {"value": 0.1}}, "n=9")
+    assert list(other.records) == ["kid"]
+    assert not RecordFile(path, "model 1").records
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"identity": "model 1"}'])
+def test_a_damaged_file_counts_as_empty(text, tmp_path):
+    path = tmp_path / "evaluation.json"
+    path.write_text(text)
+    assert RecordFile(path, "model 1").records == {}
