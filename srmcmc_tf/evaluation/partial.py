@@ -2,9 +2,9 @@
 
 import pathlib
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from srmcmc_tf.files import npz
 
@@ -24,8 +24,6 @@ def load(
     return arrays
 
 
-def save(
-    path: pathlib.Path, request: str, arrays: Mapping[str, npt.ArrayLike]
-) -> None:
+def save(path: pathlib.Path, request: str, arrays: Mapping[str, Any]) -> None:
     """Replaces the saved arrays."""
     npz.save(path, {"request": request, **arrays})

@@ -58,7 +58,12 @@ def from_images(images: ImageSet, network: Network) -> Reference:
         part = path.with_suffix(".part")
         feed({"fid": fid, "kid": kid}, network, images, part)
         n, mean, covariance = fid.moments()
-        arrays = dict(n=n, mu=mean, sigma=covariance, features=kid.kept())
+        arrays = {
+            "n": np.asarray(n),
+            "mu": mean,
+            "sigma": covariance,
+            "features": kid.kept().numpy(),
+        }
         npz.save(path, arrays)
         part.unlink(missing_ok=True)
     return _reference(images.name, images.split, arrays)

@@ -1,10 +1,10 @@
-"""The directory for what can be made or downloaded again."""
+"""The directory for files that can be made or downloaded again."""
 
 import os
 import pathlib
 
 
-def cache_dir():
-    """Where things that can be made or fetched again are kept."""
+def cache_dir() -> pathlib.Path:
+    """`$XDG_CACHE_HOME/srmcmc_tf`, by default in `~/.cache`."""
     base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     return pathlib.Path(base) / "srmcmc_tf"

@@ -36,7 +36,7 @@ def _sha256(parts: Iterable[Any]) -> str:
     sha = hashlib.sha256()
     for part in parts:
         text = isinstance(part, str)
-        sha.update(part.encode() if text else np.ascontiguousarray(part))
+        sha.update(part.encode() if text else np.ascontiguousarray(part).data)
     return sha.hexdigest()
 
 

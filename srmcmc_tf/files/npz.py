@@ -4,9 +4,9 @@ import pathlib
 import zipfile
 import zlib
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from srmcmc_tf.files import atomic
 
@@ -23,7 +23,7 @@ def load(path: pathlib.Path) -> dict[str, np.ndarray] | None:
         return None
 
 
-def save(path: pathlib.Path, arrays: Mapping[str, npt.ArrayLike]) -> None:
+def save(path: pathlib.Path, arrays: Mapping[str, Any]) -> None:
     """Writes arrays as an npz, atomically; creates the directory if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic.writer(path) as file:

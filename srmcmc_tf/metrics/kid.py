@@ -69,9 +69,9 @@ class KID(Streaming):
     ) -> None:
         """Adds features [n, d] of the samples `index` [n]."""
         x = tf.cast(features, tf.float32)
-        index = self.count_batch(x, index)
-        kept = index < self.capacity
-        places = tf.boolean_mask(index, kept)[:, None]
+        indices = self.count_batch(x, index)
+        kept = indices < self.capacity
+        places = tf.boolean_mask(indices, kept)[:, None]
         ones = tf.ones([tf.shape(places)[0]], tf.float64)
         self._add(self.rows, places, tf.boolean_mask(x, kept))
         self._add(self.taken, places, ones)

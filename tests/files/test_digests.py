@@ -29,3 +29,7 @@ def test_the_order_of_named_arrays_does_not_matter_but_their_names_do():
     assert digests.of_arrays(swapped) == digests.of_arrays(arrays)
     renamed = {"a": ARRAY, "c": ARRAY + 1}
     assert digests.of_arrays(renamed) != digests.of_arrays(arrays)
+
+
+def test_empty_and_scalar_arrays_have_digests():
+    assert digests.of_array(np.zeros([0, 3])) != digests.of_array(np.float32(1))
