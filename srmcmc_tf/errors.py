@@ -1,4 +1,4 @@
-"""Mistakes and mishaps that a person can act on: one line, no stack trace."""
+"""Errors that a person can act on: one line, no stack trace."""
 
 
 class UserError(Exception):
@@ -9,8 +9,10 @@ class NonFiniteError(UserError):
     """A quantity of the training became infinite or NaN."""
 
 
-def reason(error):
-    """The first line of an error, without what TensorFlow puts around it:
-    the operation and the file's temporary name."""
+def reason(error: BaseException) -> str:
+    """Returns the first line of an error, without TensorFlow's additions.
+
+    These are the name of the operation and the file's temporary name.
+    """
     line = (str(error).strip() or repr(error)).splitlines()[0]
     return line.split("; ")[-1].partition(" [Op:")[0]

@@ -1,14 +1,23 @@
-"""The settings of a run: one dataclass, read from configs/, flags and JSON."""
+"""The settings of a run: one dataclass, read from `configs/`, flags and JSON."""
 
 import dataclasses
 import difflib
+from collections.abc import Iterable
+from typing import Any
 
 from srmcmc_tf.config.datasets import DATASETS, Dataset
 from srmcmc_tf.config.model_kinds import MODEL_KINDS, ModelKind
 from srmcmc_tf.errors import UserError
 
 
-def _setting(default, group, text, low=None, high=None, **rules):
+def _setting(
+    default: Any,
+    group: str,
+    text: str,
+    low: float | None = None,
+    high: float | None = None,
+    **rules: Any,
+) -> Any:
     rules = {"choices": None, "word": None, **rules}  # a word for a number
     metadata = dict(group=group, help=text, low=low, high=high, **rules)
     return dataclasses.field(default=default, metadata=metadata)
@@ -28,7 +37,7 @@ class Config:
     data_dir: str = _setting(
         "",
         "data",
-        "where it lies (TFDS's directory, a folder of images, LSUN's lmdb)",
+        "directory of the data (of TFDS, a folder of images, LSUN's lmdb)",
     )
     toy: str = _setting(
         "", "data", f"which toy of toy_2d: {', '.join(DATASETS['toy_2d'].toys)}"
@@ -37,7 +46,7 @@ class Config:
         32, "data", "height and width, a power of two", 8, 1024
     )
     channels: int = _setting(
-        3, "data", "1 for grey, 3 for colour", choices=(1, 3)
+        3, "data", "1 for gray, 3 for color", choices=(1, 3)
     )
     n_examples: int = _setting(
         40_000, "data", "observed examples, a fixed random choice", 1, 10**9
@@ -45,7 +54,7 @@ class Config:
     n_left_out: int = _setting(
         1_000,
         "data",
-        "others kept for reconstruction, a fifth of all at the most",
+        "others kept for reconstruction, at most a fifth of all",
         0,
         10**6,
     )
@@ -81,13 +90,13 @@ class Config:
         250_000, "training", "updates of the weights", 1, 10**9
     )
     batch_size: int = _setting(
-        64, "training", "examples, and chains, of an update", 1, 10**6
+        64, "training", "examples, and chains, per update", 1, 10**6
     )
     learning_rate: float = _setting(1e-4, "training", "of Adam", 0.0, 1.0)
     sigma: float = _setting(
         0.03,
         "training",
-        "noise added to the examples; auto lowers it as far as it goes",
+        "noise added to the examples; auto lowers it until it is unstable",
         0.0,
         10.0,
         word="auto",
@@ -95,39 +104,39 @@ class Config:
     anneal_after: int = _setting(
         200_000,
         "training",
-        "update after which learning rate and sigma fall",
+        "update after which learning rate and sigma decay",
         0,
         10**9,
     )
     learning_rate_half_life: int = _setting(
         12_500,
         "training",
-        "updates in which it then halves; 0: it stays",
+        "updates in which it then halves; 0: constant",
         0,
         10**9,
     )
     sigma_half_life: int = _setting(
         50_000,
         "training",
-        "updates in which it then halves; 0: it stays",
+        "updates in which it then halves; 0: constant",
         0,
         10**9,
     )
     guard: str = _setting(
         "on",
         "training",
-        "goes back to a good checkpoint where the training diverges",
+        "rolls back to a good checkpoint when training diverges",
         choices=("on", "off"),
     )
     ema: float = _setting(
         0.0,
         "training",
-        "decay of an average of the weights to sample with, as 0.999; 0: none",
+        "decay of the weights' moving average used to sample, as 0.999; 0: off",
         0.0,
         0.99999,
     )
     seed: int = _setting(
-        1, "training", "names all randomness of the run", 0, 2**31 - 1
+        1, "training", "random seed", 0, 2**31 - 1
     )
 
     strategy: str = _setting(
@@ -148,7 +157,7 @@ class Config:
     evaluate_every: int = _setting(
         0,
         "run",
-        "updates between two evaluations, of which the best is kept; 0: none",
+        "updates between two evaluations, whose best is kept; 0: none",
         0,
         10**9,
     )
@@ -162,7 +171,7 @@ class Config:
         "npz; else they are downloaded",
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             check(field, getattr(self, field.name))
         _check_toy(self)
@@ -183,7 +192,7 @@ class Config:
 FIELDS = {field.name: field for field in dataclasses.fields(Config)}
 
 
-def parse(name, text):
+def parse(name: str, text: str) -> Any:
     """The value that `text`, from a command line, gives to a field."""
     field = FIELDS[name]
     try:
@@ -194,7 +203,7 @@ def parse(name, text):
     return value
 
 
-def from_dict(values):
+def from_dict(values: dict[str, Any]) -> Config:
     """A `Config` from a dictionary; an unknown name is an error."""
     for name in values:
         if name not in FIELDS:
@@ -202,7 +211,7 @@ def from_dict(values):
     return Config(**values)
 
 
-def check(field, value):
+def check(field: dataclasses.Field, value: Any) -> None:
     """Raises `UserError` where a value is not allowed."""
     rules = field.metadata
     if rules["word"] and value == rules["word"]:
@@ -239,7 +248,7 @@ def _check_toy(config: Config) -> None:
         )
 
 
-def allowed(field):
+def allowed(field: dataclasses.Field) -> str:
     """The values a field may take, in words; nothing where any text may."""
     rules = field.metadata
     if rules["choices"]:
@@ -250,7 +259,7 @@ def allowed(field):
     return f"{rules['low']:,} to {rules['high']:,}{word}"
 
 
-def _refusal(field, value):
+def _refusal(field: dataclasses.Field, value: Any) -> str:
     kind = {int: "a whole number, ", float: "a number, ", str: ""}[field.type]
     if field.metadata["choices"]:
         kind = "one of "
@@ -260,7 +269,7 @@ def _refusal(field, value):
     return f"--{field.name}={value}: must be {kind}{allowed(field)}{hint}"
 
 
-def suggest(name, names):
+def suggest(name: Any, names: Iterable[Any]) -> str:
     """A hint at the nearest of `names`, or nothing."""
     near = difflib.get_close_matches(str(name), list(map(str, names)), 1)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -1,45 +1,48 @@
 """The examples of a config: chosen, cropped, and cached as uint8."""
 
 import concurrent.futures
-import hashlib
-import os
+import io
+import logging
+import pathlib
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
 
+from srmcmc_tf.config.config import Config
 from srmcmc_tf.data import pixels, sources, toys
+from srmcmc_tf.data.sources import Entry, Source
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import cache
+from srmcmc_tf.files import atomic, cache, digests
 from srmcmc_tf.sampling import rng
+
+logger = logging.getLogger(__name__)
 
 
 class Examples(NamedTuple):
-    """Both parts uint8 [n, h, w, c]; the second is never trained on.
+    """Both parts are uint8 images [n, h, w, c], or float32 points [n, d].
 
-    Those of a toy are points, float32 [n, d].
+    Attributes:
+        observed: what is learned from.
+        left_out: never trained on; for reconstruction.
     """
 
     observed: np.ndarray
     left_out: np.ndarray
 
 
-def load(config):
-    """The images of a config, read once and cached as one file.
+def load(config: Config) -> Examples:
+    """Loads the examples of a config, read once and cached as one file.
 
     A fixed random choice of `n_examples` is observed, `n_left_out` others are
-    left out (a fifth of all at the most); it depends on the data set alone,
+    left out (a fifth of all at the most); it depends on the dataset alone,
     not on the run's seed. Each is cropped to its central square, resized with
     anti-aliasing and kept as uint8.
 
-    Args:
-        config: a `Config`.
-
-    Returns:
-        `Examples`.
     """
-    if config.toy:
+    if config.data.points:
         return _points(config)
     source = sources.find(config)
     n_left_out = min(config.n_left_out, source.size // 5)
@@ -49,8 +52,8 @@ def load(config):
 
     shape = (config.image_size, config.image_size, config.channels)
     key = f"{source.identity} {shape} {n_observed} {n_left_out} v1"
-    digest = hashlib.sha256(key.encode()).hexdigest()[:16]
-    path = cache.cache_dir() / f"{config.dataset}-{digest}.npy"
+    name = f"{config.dataset}-{digests.of_text(key, 16)}.npy"
+    path = cache.cache_dir() / name
     images = _cached(path)
     if images is None:
         images = _read(source, n, shape, config.dataset)
@@ -61,7 +64,7 @@ def load(config):
     return Examples(images[:n_observed], images[n_observed:])
 
 
-def _points(config):
+def _points(config: Config) -> Examples:
     """The examples of a toy: exact draws, the same for every run."""
     if config.data_dir:
         raise UserError(f"--data_dir: {config.dataset} is drawn, not read")
@@ -72,16 +75,18 @@ def _points(config):
     return Examples(points[:n], points[n:])
 
 
-def _read(source, n, shape, name):
+def _read(
+    source: Source, n: int, shape: tuple[int, ...], name: str
+) -> np.ndarray:
     """The first `n` readable images of a fixed permutation, in its order."""
     # RandomState's stream is frozen; those of newer generators may change.
     order = np.random.RandomState(0).permutation(source.size)
     rank = {int(index): i for i, index in enumerate(order)}
     images = np.empty((n, *shape), np.uint8)
     good = np.zeros(n, bool)
-    skipped = []
+    skipped: list[str] = []
 
-    def decode(entry):
+    def decode(entry: Entry) -> tuple[int, str, np.ndarray | Exception]:
         index, label, content = entry
         try:
             return index, label, pixels.square(content, shape)
@@ -99,7 +104,7 @@ def _read(source, n, shape, name):
             bar.update()
             if isinstance(image, Exception):
                 skipped.append(label)
-                tqdm.write(f"skipped {label}: {image}")
+                logger.info("skipped %s: %s", label, image)
                 if 100 * len(skipped) > n:
                     raise UserError(
                         f"{len(skipped)} of {bar.n} files are not readable "
@@ -109,11 +114,16 @@ def _read(source, n, shape, name):
                 continue
             images[rank[index]], good[rank[index]] = image, True
     if skipped:
-        tqdm.write(f"{name}: {len(skipped)} of {n} files skipped")
+        logger.info("%s: %d of %d files skipped", name, len(skipped), n)
     return images[good]
 
 
-def _ahead(pool, function, entries, window=64):
+def _ahead(
+    pool: concurrent.futures.Executor,
+    function: Callable[[Entry], Any],
+    entries: Iterable[Entry],
+    window: int = 64,
+) -> Iterator[Any]:
     """`pool.map`, but with at most `window` entries in memory at once."""
     pending = []
     for entry in entries:
@@ -124,7 +134,7 @@ def _ahead(pool, function, entries, window=64):
         yield future.result()
 
 
-def _check_size(n, n_left_out, config):
+def _check_size(n: int, n_left_out: int, config: Config) -> None:
     if n < config.batch_size:
         raise UserError(
             f"{config.dataset} has only {n + n_left_out} files or images, "
@@ -133,22 +143,19 @@ def _check_size(n, n_left_out, config):
         )
 
 
-def _cached(path):
-    """The array at `path`; None where there is none, or only part of one."""
+def _cached(path: pathlib.Path) -> np.ndarray | None:
+    """Returns the array at `path`; None where it is missing or incomplete."""
     try:
         return np.load(path)
     except (OSError, ValueError, EOFError):
         return None
 
 
-def _save(path, array):
-    """Writes an array under a temporary name; a cache may fail to be kept."""
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+def _save(path: pathlib.Path, array: np.ndarray) -> None:
+    """Caches an array; a failure only costs time later."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "wb") as file:
+        with atomic.writer(path) as file:
             np.save(file, array)
-        os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        tqdm.write(f"could not cache the images in {path}: {error}")
+        logger.info("could not cache the images in %s: %s", path, error)

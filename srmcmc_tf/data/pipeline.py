@@ -1,5 +1,7 @@
 """`tf.data` pipelines: noisy batches whose order is a function of the seed."""
 
+from collections.abc import Callable
+
 import numpy as np
 import tensorflow as tf
 
@@ -7,17 +9,25 @@ from srmcmc_tf.data.pixels import to_float
 from srmcmc_tf.sampling import rng
 
 
-def batches(images, *, batch_size=64, sigma=0.03, seed=0, start=0, part=(0, 1)):
+def batches(
+    images: np.ndarray,
+    *,
+    batch_size: int = 64,
+    sigma: float | Callable[[tf.Tensor], tf.Tensor] = 0.03,
+    seed: int = 0,
+    start: int = 0,
+    part: tuple[int, int] = (0, 1),
+) -> tf.data.Dataset:
     """An endless `tf.data.Dataset` of noisy batches.
 
     Batch t is a function of (seed, t) alone: which images, in which order
     (each once an epoch, every epoch in a new order) and which noise. So a run
-    that goes on at update t sees what it would have seen.
+    that resumes at update t sees what it would have seen.
 
     Args:
         images: uint8 array [n, h, w, c], or float32 points [n, d], kept in
             memory.
-        batch_size: images a batch.
+        batch_size: images per batch.
         sigma: standard deviation of the added Gaussian noise; a number, or a
             function of the update such as a `schedule.Anneal`.
         seed: integer that names the order and the noise.
@@ -45,7 +55,7 @@ def batches(images, *, batch_size=64, sigma=0.03, seed=0, start=0, part=(0, 1)):
     with tf.device("cpu"):  # a data set may be larger than a GPU's memory
         images = tf.constant(images)
 
-    def batch(update):
+    def batch(update: tf.Tensor) -> tf.Tensor:
         position = tf.range(first, first + rows, dtype=tf.int64)
         position += update * batch_size
         epoch, place = position // n, position % n

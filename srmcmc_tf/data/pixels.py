@@ -8,17 +8,19 @@ import tensorflow as tf
 from PIL import Image, ImageOps
 
 
-def to_float(images):
+def to_float(images: tf.Tensor | np.ndarray) -> tf.Tensor:
     """uint8 in [0, 255] to float32 in [-1, 1]."""
     return tf.cast(images, tf.float32) / 127.5 - 1.0
 
 
-def to_uint8(x):
+def to_uint8(x: np.ndarray) -> np.ndarray:
     """Images about [-1, 1], clipped and rounded to uint8: for eyes, metrics."""
     return np.round((np.clip(x, -1.0, 1.0) + 1.0) * 127.5).astype(np.uint8)
 
 
-def square(content, shape):
+def square(
+    content: pathlib.Path | bytes | np.ndarray, shape: tuple[int, ...]
+) -> np.ndarray:
     """A file's path or bytes, or an array, as a uint8 array of `shape`."""
     size, _, channels = shape
     if isinstance(content, np.ndarray):

@@ -1,39 +1,21 @@
 """Where images come from: a folder, TFDS, LSUN's lmdb, scikit-learn.
 
 A source is a `Source`: how many images it has, a name for its contents, and a
-function that reads one of them. `data.load` chooses, decodes and caches.
+function that reads some of them. `examples.load` chooses, decodes and caches.
 """
 
-import hashlib
 import os
 import pathlib
-import socket
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from srmcmc_tf.config.config import Config
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.files import digests
 
-# Whence TFDS downloads, and what to fetch by hand where that is refused.
-_DOWNLOADS = {
-    "mnist": (
-        "storage.googleapis.com",
-        "the four MNIST idx files (train-images-idx3-ubyte.gz, ...)",
-    ),
-    "fashion_mnist": (
-        "fashion-mnist.s3-website.eu-central-1.amazonaws.com",
-        "the four Fashion-MNIST idx files (train-images-idx3-ubyte.gz, ...)",
-    ),
-    "cifar10": (
-        "www.cs.toronto.edu",
-        "cifar-10-binary.tar.gz from https://www.cs.toronto.edu/~kriz",
-    ),
-    "celeb_a": (
-        "drive.google.com",
-        "img_align_celeba.zip, list_eval_partition.txt, "
-        "list_landmarks_align_celeba.txt and list_attr_celeba.txt from "
-        "https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html",
-    ),
-}
+Entry = tuple[int, str, Any]
 
 
 class Source(NamedTuple):
@@ -49,46 +31,67 @@ class Source(NamedTuple):
 
     size: int
     identity: str
-    read: Callable[[Iterable[int]], Iterable[tuple]]
+    read: Callable[[Iterable[int]], Iterable[Entry]]
 
 
-def find(config):
-    """The `Source` that a config names; `UserError` where it is missing."""
-    name = config.dataset
-    if name == "digits":
-        if config.data_dir:
+def find(config: Config) -> Source:
+    """Returns the source of a config; `UserError` where it is missing."""
+    path = None
+    if config.data_dir:
+        path = pathlib.Path(config.data_dir).expanduser()
+        if config.data.reader != "digits" and not path.is_dir():
             raise UserError(
-                "--data_dir: the digits are embedded; for images of your own "
-                "add --dataset=folder"
+                f"--data_dir={config.data_dir}: no such directory; if you moved "
+                "the images, run `bin/train --workdir=RUN --data_dir=PATH`"
             )
-        return _digits()
-    path = (
-        pathlib.Path(config.data_dir).expanduser() if config.data_dir else None
+    return READERS[config.data.reader](config, path)
+
+
+def folder(path: pathlib.Path) -> Source:
+    """Returns all files below a folder, except hidden ones, in order."""
+    files = sorted(
+        os.path.join(directory, name)
+        for directory, _, names in os.walk(path)
+        for name in names
+        if not name.startswith(".")
+        and os.path.isfile(os.path.join(directory, name))
     )
-    if path and not path.is_dir():
+    if not files:
+        raise UserError(f"{path} holds no files; put the images there")
+    stats = [(file, os.stat(file)) for file in files]
+    listing = "".join(
+        f"{file} {stat.st_size} {stat.st_mtime_ns}\n" for file, stat in stats
+    )
+
+    def read(indices: Iterable[int]) -> Iterator[Entry]:
+        return ((i, files[i], pathlib.Path(files[i])) for i in indices)
+
+    return Source(len(files), digests.of_text(listing), read)
+
+
+def chosen(
+    entries: Iterable[tuple[str, Any]], indices: Iterable[int]
+) -> Iterator[Entry]:
+    """Yields some entries of a sequence that can only be read in order."""
+    wanted = iter(indices)
+    want = next(wanted, None)
+    for i, (name, content) in enumerate(entries):
+        if i == want:
+            yield i, name, content
+            want = next(wanted, None)
+        if want is None:
+            return
+
+
+def _digits(config: Config, path: pathlib.Path | None) -> Source:
+    from srmcmc_tf.data import digits  # scikit-learn takes a second
+
+    if path:
         raise UserError(
-            f"--data_dir={config.data_dir}: no such directory; where they were "
-            "moved, `bin/train --workdir=RUN --data_dir=PATH` tells a run"
+            "--data_dir: the digits are embedded; for images of your own add "
+            "--dataset=folder"
         )
-    if name == "folder":
-        if not path:
-            raise UserError("--dataset=folder needs --data_dir=FOLDER")
-        return _folder(path)
-    if name == "lsun_bedroom":
-        return _lsun(path)
-    name = name.removesuffix("_128")
-    if name == "celeb_a" and path and not _is_tfds(path, name):
-        return _folder(path)
-    return _tfds(name, path)
-
-
-def _digits():
-    import numpy as np
-    from sklearn import datasets
-
-    # 17 grey levels, bright on dark.
-    images = np.round(datasets.load_digits().images * (255 / 16))
-    images = images.astype(np.uint8)[..., np.newaxis]
+    images = digits.load()[0][..., np.newaxis]
     return Source(
         len(images),
         "scikit-learn",
@@ -96,118 +99,37 @@ def _digits():
     )
 
 
-def _folder(path):
-    files = sorted(
-        os.path.join(folder, name)
-        for folder, _, names in os.walk(path)
-        for name in names
-        if not name.startswith(".")
-        and os.path.isfile(os.path.join(folder, name))
-    )
-    if not files:
-        raise UserError(f"{path} holds no files; put the images there")
-    digest = hashlib.sha256()
-    for file in files:
-        stat = os.stat(file)
-        digest.update(f"{file} {stat.st_size} {stat.st_mtime_ns}\n".encode())
-
-    def read(indices):
-        return ((i, files[i], pathlib.Path(files[i])) for i in indices)
-
-    return Source(len(files), digest.hexdigest(), read)
+def _folder(config: Config, path: pathlib.Path | None) -> Source:
+    if not path:
+        raise UserError("--dataset=folder needs --data_dir=FOLDER")
+    return folder(path)
 
 
-def _lsun(path):
-    path = path or _tfds_dir() / "lsun_bedroom"
-    for place in (path, path / "bedroom_train_lmdb"):
-        if (place / "data.mdb").exists():
-            return _lmdb(place)
-    if path.is_dir():
-        return _folder(path)
-    raise UserError(
-        "lsun_bedroom has to be fetched by hand: download "
-        "http://dl.yf.io/lsun/scenes/bedroom_train_lmdb.zip (43 GB) and "
-        f"unpack it in {path}, or put a folder of images there; --data_dir "
-        "names another place"
-    )
+def _lsun(config: Config, path: pathlib.Path | None) -> Source:
+    from srmcmc_tf.data import lsun
+
+    return lsun.source(path)
 
 
-def _lmdb(path):
-    import lmdb
+def _tfds(config: Config, path: pathlib.Path | None) -> Source:
+    from srmcmc_tf.data import tfds_source  # TFDS takes seconds
 
-    try:
-        database = lmdb.open(str(path), readonly=True, lock=False)
-        size = database.stat()["entries"]
-    except lmdb.Error as error:
-        raise UserError(f"{path}: not a readable lmdb: {error}") from None
-
-    def read(indices):
-        # Keys are in order but not numbered: one walk, passing some by.
-        wanted = iter(indices)
-        want = next(wanted, None)
-        with database.begin(buffers=True) as transaction:
-            for i, (key, value) in enumerate(transaction.cursor()):
-                if i == want:
-                    yield i, bytes(key).decode(errors="replace"), bytes(value)
-                    want = next(wanted, None)
-                if want is None:
-                    return
-
-    return Source(size, f"{path} {os.path.getsize(path / 'data.mdb')}", read)
+    return tfds_source.source(config.data.tfds, path)
 
 
-def _tfds_dir():
-    """TFDS's own default, without the seconds that importing it takes."""
-    default = pathlib.Path.home() / "tensorflow_datasets"
-    return pathlib.Path(os.environ.get("TFDS_DATA_DIR", default))
+def _celeb_a(config: Config, path: pathlib.Path | None) -> Source:
+    from srmcmc_tf.data import tfds_source
+
+    if path and not tfds_source.is_prepared(path, config.data.tfds):
+        return folder(path)
+    return _tfds(config, path)
 
 
-def _is_tfds(path, name):
-    """Whether a directory is TFDS's, rather than a folder of images."""
-    prepared = any(path.glob(f"{name}/*/dataset_info.json"))
-    return prepared or (path / "downloads").is_dir()
-
-
-def _tfds(name, path):
-    import tensorflow_datasets as tfds
-
-    directory = path or _tfds_dir()
-    builder = tfds.builder(name, data_dir=str(directory))
-    if not builder.is_prepared():
-        manual = directory / "downloads" / "manual"
-        host, files = _DOWNLOADS[name]
-        try:
-            if not manual.is_dir():  # TFDS would try for minutes
-                socket.create_connection((host, 80), timeout=10).close()
-            builder.download_and_prepare(
-                download_config=tfds.download.DownloadConfig(
-                    manual_dir=str(manual)
-                )
-            )
-        except Exception as error:  # anything may go wrong on the network
-            reason = (str(error).strip() or repr(error)).splitlines()[0][:100]
-            folder = "; or give --data_dir=FOLDER, a folder of the images"
-            raise UserError(
-                f"{name} is not in {directory} and its download from {host} "
-                f"failed ({reason}). Download {files} into {manual} and start "
-                f"again{folder if name == 'celeb_a' else ''}"
-            ) from None
-
-    def read(indices):
-        # Undecoded, so that images which are passed by cost nothing.
-        skip = {"image": tfds.decode.SkipDecoding()}
-        examples = builder.as_dataset(
-            split="train", decoders=skip, shuffle_files=False
-        )
-        wanted = iter(indices)
-        want = next(wanted, None)
-        for i, example in enumerate(examples):
-            if i == want:
-                yield i, f"{name} {i}", example["image"].numpy()
-                want = next(wanted, None)
-            if want is None:
-                return
-
-    info = builder.info
-    size = info.splits["train"].num_examples
-    return Source(size, f"{builder.data_dir} {info.full_name}", read)
+# By `Dataset.reader`.
+READERS: dict[str, Callable[[Config, pathlib.Path | None], Source]] = {
+    "digits": _digits,
+    "folder": _folder,
+    "lsun": _lsun,
+    "tfds": _tfds,
+    "celeb_a": _celeb_a,
+}

@@ -31,14 +31,14 @@ class Toy(NamedTuple):
     square: bool = False
 
 
-def get(dataset, name):
+def get(dataset: str, name: str) -> Toy:
     """The `Toy` of that name; `Dataset.toys` lists them."""
     if name not in DATASETS[dataset].toys:
         raise ValueError(f"{dataset} has no toy {name!r}")
     return _mixtures_1d() if dataset == "toy_1d" else _PLANE[name]()
 
 
-def draw(toy, n, seed):
+def draw(toy: Toy, n: int, seed: tf.Tensor) -> np.ndarray:
     """Exact draws.
 
     Args:
@@ -60,7 +60,7 @@ def draw(toy, n, seed):
     return x.astype(np.float32)
 
 
-def density(toy, x):
+def density(toy: Toy, x: np.ndarray) -> np.ndarray:
     """The exact density at points [m, d]: float64 [m]."""
     x = np.asarray(x, np.float64)
     d = x.shape[1]
@@ -77,7 +77,7 @@ def density(toy, x):
     return total
 
 
-def _mixtures_1d():
+def _mixtures_1d() -> Toy:
     """Three Gaussians of unequal weight and width."""
     return Toy(
         np.array([0.3, 0.45, 0.25]),
@@ -86,33 +86,33 @@ def _mixtures_1d():
     )
 
 
-def _mixtures():
+def _mixtures() -> Toy:
     """Eight Gaussians on a circle."""
     return _along(_circle(0.65, 8), 0.07)
 
 
-def _rings():
+def _rings() -> Toy:
     """Two circles around one point, of equal density along them."""
     # A third of a scale apart: their sum shows no ripple.
     points = [_circle(r, round(400 * r)) for r in (0.25, 0.75)]
     return _along(np.concatenate(points), 0.05)
 
 
-def _spirals():
+def _spirals() -> Toy:
     """Two arms, each turned by half a circle from the other."""
     turn = 1.5 * np.pi * np.sqrt(np.linspace(0.04, 1.0, 200))
     arm = _polar(0.75 * turn / turn[-1], turn)
     return _along(np.concatenate([arm, -arm]), 0.05)
 
 
-def _pinwheel():
+def _pinwheel() -> Toy:
     """Five bent blades, wider outwards."""
     r = np.linspace(0.2, 0.75, 60)
     blades = [_polar(r, 2 * np.pi * i / 5 + 1.5 * r) for i in range(5)]
     return _along(np.concatenate(blades), np.tile(0.02 + 0.08 * r, 5))
 
 
-def _checkerboard():
+def _checkerboard() -> Toy:
     """The eight dark squares of a board of four by four."""
     row, column = np.nonzero(np.indices([4, 4]).sum(axis=0) % 2 == 0)
     centers = 0.4 * (np.stack([column, row], axis=1) - 1.5)
@@ -128,15 +128,15 @@ _PLANE = {
 }
 
 
-def _along(centers, scales):
+def _along(centers: np.ndarray, scales: np.ndarray) -> Toy:
     """Pieces of equal weight."""
     n = len(centers)
     return Toy(np.full(n, 1 / n), centers, np.broadcast_to(scales, [n]))
 
 
-def _circle(radius, n):
+def _circle(radius: float, n: int) -> np.ndarray:
     return _polar(np.full(n, radius), 2 * np.pi * np.arange(n) / n)
 
 
-def _polar(r, angle):
+def _polar(r: np.ndarray, angle: np.ndarray) -> np.ndarray:
     return np.stack([r * np.cos(angle), r * np.sin(angle)], axis=1)

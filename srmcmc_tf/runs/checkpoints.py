@@ -1,26 +1,28 @@
-"""Checkpoints: a directory each, complete or not there at all.
+"""Checkpoints: a directory each, complete or absent.
 
 `checkpoints/000500/` holds the state after update 500: weights, their average
-where one is kept, optimizer, update number, and notes, such as what the guard
-remembers. All else of a run is a function of its config. It is written under
-another name, brought to the disk and renamed.
+where one is kept, optimizer, update number, and notes, such as the state of
+the divergence guard. All else of a run is a function of its config.
 """
 
 import json
-import os
+import logging
 import pathlib
-import shutil
-import sys
 import time
-from typing import NamedTuple
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from srmcmc_tf.errors import NonFiniteError, UserError, reason
+from srmcmc_tf.files import atomic
+from srmcmc_tf.models.generator import Generator
+
+logger = logging.getLogger(__name__)
 
 KEEP = 2
-WHAT_TO_DO = "Make room or mend the directory, then give the same command again"
+REMEDY = "Make room or fix the directory, then give the same command again"
 _NOTES = "notes/.ATTRIBUTES/py_state"
 
 
@@ -32,170 +34,150 @@ class Saved(NamedTuple):
     megabytes: float
 
 
-class _Notes(tf.train.experimental.PythonState):
-    """Notes inside a checkpoint, where they have a checksum as all else."""
-
-    def __init__(self, values):
-        self.values = values
-
-    def serialize(self):
-        return json.dumps(self.values)
-
-    def deserialize(self, text):
-        self.values = json.loads(text)
-
-
-def save(directory, model, *, keep=(), notes=None):
-    """Writes the state of a compiled model; keeps the newest two.
+class Checkpoints:
+    """A directory of checkpoints, named by their updates.
 
     Args:
-        directory: the run's `checkpoints` directory.
-        model: a compiled model whose `checkpoint_items()` are networks and
-            optimizers by name; `model.optimizer` counts the updates.
-        keep: updates whose checkpoints are kept, too.
-        notes: a dictionary to keep with it, as JSON.
-
-    Returns:
-        `Saved`.
+        directory: its path, there or not.
     """
-    begin = time.perf_counter()
-    update = model.update
-    check_finite(model, update)
-    directory = pathlib.Path(directory)
-    path = directory / f"{update:06d}"
-    temporary = directory / f".writing-{update:06d}"
-    try:
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
-        state = tf.train.Checkpoint(**items(model), notes=_Notes(notes or {}))
-        state.write(str(temporary / "state"))
-        for file in temporary.iterdir():
-            to_disk(file)
-        if path.exists():  # of the same update
-            _remove(path)
-        os.rename(temporary, path)
-        to_disk(directory)
-    except (OSError, tf.errors.OpError) as error:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise _not_written(path, error, latest(directory)) from None
-    for old in _all(directory)[:-KEEP]:
-        if int(old.name) not in keep:
-            _remove(old)
-    return Saved(path, time.perf_counter() - begin, _megabytes(path))
 
+    def __init__(self, directory: pathlib.Path) -> None:
+        self.directory = pathlib.Path(directory)
 
-def latest(directory):
-    """The newest checkpoint of a `checkpoints` directory, or None."""
-    return next(reversed(_all(pathlib.Path(directory))), None)
+    def save(
+        self,
+        model: Generator,
+        *,
+        keep: Collection[int] = (),
+        notes: dict[str, Any] | None = None,
+    ) -> Saved:
+        """Writes the state of a compiled model; keeps the newest two.
 
+        Args:
+            model: its `checkpoint_items()` are what is saved.
+            keep: updates whose checkpoints are kept, too.
+            notes: a dictionary to store with it, as JSON.
+        """
+        begin = time.perf_counter()
+        check_finite(model)
+        path = self.directory / f"{model.update:06d}"
+        try:
+            with atomic.directory(path) as temporary:
+                state = _state(model, _Notes(notes or {}))
+                state.write(str(temporary / "state"))
+        except (OSError, tf.errors.OpError) as error:
+            raise _not_written(path, error, self.latest()) from None
+        for old in self._all()[:-KEEP]:
+            if int(old.name) not in keep:
+                atomic.remove_directory(old)
+        return Saved(path, time.perf_counter() - begin, _megabytes(path))
 
-def updates(directory):
-    """The updates of all checkpoints of a directory, in order."""
-    return [int(path.name) for path in _all(pathlib.Path(directory))]
+    def latest(self) -> pathlib.Path | None:
+        """Returns the newest checkpoint, or None."""
+        return next(reversed(self._all()), None)
 
+    def updates(self) -> list[int]:
+        """Returns the updates of all checkpoints, in order."""
+        return [int(path.name) for path in self._all()]
 
-def notes(path):
-    """The notes saved with the state at `path`; None in an old version's."""
-    reader = tf.train.load_checkpoint(str(pathlib.Path(path) / "state"))
-    if not reader.has_tensor(_NOTES):
+    def restore_newest(self, model: Generator) -> pathlib.Path | None:
+        """Restores the newest checkpoint that can be read.
+
+        Returns:
+            Its path, or None where there is no checkpoint at all. `UserError`
+            where there are some, but none can be read.
+        """
+        failure = None
+        for path in reversed(self._all()):
+            try:
+                restore(path, model)
+                return path
+            except UserError as error:
+                failure = error
+                logger.warning("warning: %s", error)
+        if failure:
+            raise UserError(
+                f"{failure}, and there is none before it that can be read. "
+                f"Without {self.directory} the run starts again, and ends in "
+                "the same bits"
+            )
         return None
-    return json.loads(reader.get_tensor(_NOTES))
+
+    def discard_after(self, update: int) -> None:
+        """Removes the checkpoints later than `update`."""
+        for path in self._all():
+            if int(path.name) > update:
+                atomic.remove_directory(path)
+
+    def remove_leftovers(self) -> None:
+        """Removes what a killed process left half written or removed."""
+        atomic.remove_leftovers(self.directory)
+
+    def _all(self) -> list[pathlib.Path]:
+        found = self.directory.iterdir() if self.directory.is_dir() else ()
+        numbered = [path for path in found if path.name.isdigit()]
+        return sorted(numbered, key=lambda path: int(path.name))
 
 
-def restore(path, model):
+def restore(path: pathlib.Path, model: Generator) -> int:
     """Puts the state at `path` into a compiled model; returns its update."""
     try:
-        held = items(model)
-        if notes(path) is not None:
-            held["notes"] = _Notes({})
-        state = tf.train.Checkpoint(**held)
+        held = _Notes({}) if notes(path) is not None else None
+        state = _state(model, held)
         state.read(str(pathlib.Path(path) / "state")).assert_consumed()
     except Exception as error:  # a damaged file raises all kinds of them
         raise UserError(f"cannot restore {path}: {reason(error)}") from None
     return model.update
 
 
-def recover(directory, model):
-    """Restores the newest checkpoint that can be read.
+def notes(path: pathlib.Path) -> dict[str, Any] | None:
+    """Returns the notes stored with the state at `path`.
 
-    Returns:
-        Its path, or None where there is no checkpoint at all. `UserError`
-        where there are some, but none can be read.
+    None where they are missing, as in checkpoints of the first version.
     """
-    failure = None
-    for path in reversed(_all(pathlib.Path(directory))):
-        try:
-            restore(path, model)
-            return path
-        except UserError as error:
-            failure = error
-            print(f"warning: {error}", file=sys.stderr)
-    if failure:
-        raise UserError(
-            f"{failure}, and there is none before it that can be read. Without "
-            f"{directory} the run begins anew, and ends in the same bits"
-        )
-    return None
+    reader = tf.train.load_checkpoint(str(pathlib.Path(path) / "state"))
+    if not reader.has_tensor(_NOTES):
+        return None
+    return json.loads(reader.get_tensor(_NOTES))
 
 
-def discard_after(directory, update):
-    """Removes checkpoints later than `update`: they could not be read."""
-    for path in _all(pathlib.Path(directory)):
-        if int(path.name) > update:
-            _remove(path)
-
-
-def sweep(directory):
-    """Removes what a process that was killed left half written or removed."""
-    for path in pathlib.Path(directory).glob(".*-[0-9]*"):
-        shutil.rmtree(path)
-
-
-def items(model):
-    """What a checkpoint of a model holds, by name."""
-    return model.checkpoint_items()
-
-
-def check_finite(model, update):
-    """Raises `NonFiniteError` where what is to be saved is not finite."""
-    for item in items(model).values():
+def check_finite(model: Generator) -> None:
+    """Raises `NonFiniteError` where what would be saved is not finite."""
+    for item in model.checkpoint_items().values():
         for variable in item.variables:
             if not np.isfinite(variable.numpy()).all():
                 name = getattr(variable, "path", variable.name)
-                raise NonFiniteError(f"update {update}: {name} is not finite")
+                raise NonFiniteError(
+                    f"update {model.update}: {name} is not finite"
+                )
 
 
-def _all(directory):
-    found = directory.iterdir() if directory.is_dir() else ()
-    return sorted(
-        (p for p in found if p.name.isdigit()), key=lambda p: int(p.name)
-    )
+class _Notes(tf.train.experimental.PythonState):
+    """Notes inside a checkpoint, where they have a checksum as all else."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.values = values
+
+    def serialize(self) -> str:
+        return json.dumps(self.values)
+
+    def deserialize(self, text: str) -> None:
+        self.values = json.loads(text)
 
 
-def _remove(path):
-    # Never half there under its name: a kill may come at any moment.
-    hidden = path.with_name(f".old-{path.name}")
-    shutil.rmtree(hidden, ignore_errors=True)
-    os.rename(path, hidden)
-    shutil.rmtree(hidden)
+def _state(model: Generator, held: _Notes | None) -> tf.train.Checkpoint:
+    items = model.checkpoint_items()
+    return tf.train.Checkpoint(**items, **({"notes": held} if held else {}))
 
 
-def to_disk(path):
-    """Waits until a file, or a directory's entries, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _not_written(path, error, last):
+def _not_written(
+    path: pathlib.Path, error: Exception, last: pathlib.Path | None
+) -> UserError:
     kept = f"{last} is kept" if last else "there is none before it"
     return UserError(
-        f"cannot write checkpoint {path} ({reason(error)}); {kept}. "
-        + WHAT_TO_DO
+        f"cannot write checkpoint {path} ({reason(error)}); {kept}. {REMEDY}"
     )
 
 
-def _megabytes(path):
+def _megabytes(path: pathlib.Path) -> float:
     return sum(file.stat().st_size for file in path.iterdir()) / 1e6

@@ -1,43 +1,81 @@
-"""The model of a run, as its newest or its best checkpoint left it."""
+"""Trained models: of a run directory, or from a `.keras` file."""
 
+import logging
+import os
 import pathlib
-import sys
+
+import keras
 
 from srmcmc_tf.distribution import strategies
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.models import factory
-from srmcmc_tf.runs import checkpoints
-from srmcmc_tf.runs import run as runs
+from srmcmc_tf.models.generator import Generator
+from srmcmc_tf.runs.run import Run
+
+logger = logging.getLogger(__name__)
 
 
-def load(workdir, best=False, strategy=None):
-    """The compiled model of a run and its config.
+def load(path: str | os.PathLike[str], *, best: bool = False) -> Generator:
+    """Loads the model of a run, or one that `model.save` wrote.
 
     Args:
-        workdir: a run directory.
-        best: takes the checkpoint of the best evaluation while training, not
-            the newest.
+        path: a run directory, or a `.keras` file.
+        best: takes the checkpoint of the best evaluation during training
+            (`--evaluate_every`) instead of the newest one; runs only.
+
+    Returns:
+        The compiled model, a `ShortRunEBM` or one of the baselines. `UserError`
+        where there is none.
+
+    Examples:
+
+    >>> model = load("runs/digits")  # doctest: +SKIP
+    >>> model.sample(seeds=range(64)).shape  # doctest: +SKIP
+    TensorShape([64, 8, 8, 1])
+    """
+    if pathlib.Path(path).suffix != ".keras":
+        return Run(path).load_model(best=best)
+    if best:
+        raise UserError(f"{path} is a single model: `best` is for runs")
+    try:
+        return keras.saving.load_model(path)
+    except (OSError, ValueError) as error:
+        line = (str(error).strip() or repr(error)).splitlines()[0]
+        raise UserError(f"cannot load {path}: {line}") from None
+
+
+def load_run(
+    run: Run, *, best: bool = False, strategy: str | None = None
+) -> Generator:
+    """Loads the model of a run.
+
+    A warning is logged if the run is not finished. The weights are the
+    averaged ones where the run keeps an average.
+
+    Args:
+        run: the run.
+        best: takes the best checkpoint, not the newest.
         strategy: as of `strategies.local`; by default the run's.
 
     Returns:
-        The run's model and its `Config`; `UserError` where there is no run, or
-        none with a checkpoint. A run that is not finished is told of. The
-        weights are the averaged ones where the run kept an average.
+        The compiled model. `UserError` where there is no run, or none with a
+        checkpoint.
     """
-    config = runs.require(workdir)
+    config = run.config
     with strategies.local(strategy or config.strategy).scope():
         model = factory.build(config)
-        directory = pathlib.Path(workdir, "best" if best else "checkpoints")
-        found = checkpoints.recover(directory, model)
+        directory = run.best if best else run.checkpoints
+        found = directory.restore_newest(model)
     if found is None and best:
-        raise UserError(f"{workdir} has no best: train with --evaluate_every")
+        raise UserError(f"{run} has no best: train with --evaluate_every")
     if found is None:
-        raise UserError(
-            f"{workdir} has no checkpoint yet: bin/train --workdir={workdir}"
-        )
+        raise UserError(f"{run} has no checkpoint yet: bin/train --workdir={run}")
     model.use_average()
     if model.update < config.updates and not best:
-        where = f"update {model.update:,} of {config.updates:,}"
-        text = f"{workdir} stands at {where}"
-        print(text, file=sys.stderr)
-    return model, config
+        logger.warning(
+            "%s stands at update %s of %s",
+            run,
+            f"{model.update:,}",
+            f"{config.updates:,}",
+        )
+    return model

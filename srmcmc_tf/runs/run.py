@@ -1,160 +1,268 @@
-"""Run directories: whose they are, what they were started with.
+"""A run directory, and the names of all files in it.
 
-RUN/config.json is written first and makes a directory a run; everything else
-follows from it.
+`config.json` is written first and makes a directory a run; everything else
+follows from it. No other module knows a file name inside a run directory.
 """
 
 import contextlib
 import dataclasses
 import fcntl
+import functools
 import json
 import math
 import os
 import pathlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from srmcmc_tf.config import config as configs
 from srmcmc_tf.config import presets
+from srmcmc_tf.config.config import Config, from_dict
 from srmcmc_tf.config.model_kinds import MODEL_KINDS
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.files import atomic
+from srmcmc_tf.runs.evaluations import Evaluations
+from srmcmc_tf.runs.interventions import Interventions
+
+if TYPE_CHECKING:  # TensorFlow takes seconds to import, and --help needs none
+    from srmcmc_tf.models.generator import Generator
+    from srmcmc_tf.runs.checkpoints import Checkpoints
 
 FORMAT = 1
-# Where the data lie may change: their digest is compared instead. And so may
-# the place of Inception, and the devices: they change rounding alone.
-FREE = ("data_dir", "inception", "strategy")
+# Settings of the machine, not of the run. The location of the data may change,
+# since their digest is compared instead; so may that of Inception, and the
+# devices, which change rounding alone.
+MACHINE_SETTINGS = ("data_dir", "inception", "strategy")
+# What bin/evaluate and bin/reconstruct write to their output directory.
+EVALUATION = "evaluation.json"
+RECONSTRUCTION = "reconstruction.json"
+
+_CONFIG = "config.json"
+_LOCK = ".lock"
 
 
-def stored(workdir):
-    """The config and the data's digest of a run, or None if it is none."""
-    path = pathlib.Path(workdir) / "config.json"
-    try:
-        values = json.loads(path.read_text())
-        if values.pop("format") != FORMAT:
-            raise UserError(f"{path} is of another version of srmcmc_tf")
-        digest = values.pop("data_digest")
-        return configs.from_dict(values), digest
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, AttributeError, TypeError):
-        raise UserError(f"{path} is not a config of srmcmc_tf") from None
-
-
-def require(workdir):
-    """The config of a run; `UserError` where there is none."""
-    there = stored(workdir)
-    if there is None:
-        raise UserError(f"{workdir} is no run: bin/train makes one")
-    return there[0]
-
-
-def settle(workdir, flags):
-    """The config of a new run, or that of the run which is there already.
+class Run:
+    """A run directory, there or not.
 
     Args:
-        workdir: the run directory, there or not.
-        flags: settings given on the command line, by name.
+        directory: its path.
 
-    Returns:
-        A `Config`. `UserError` where the flags contradict the run.
+    Attributes:
+        path: the directory.
+        interventions: those of the divergence guard.
+        evaluations: those made during training.
     """
-    check_ours(workdir)
-    there = stored(workdir)
-    if there is None:
-        model = flags.get("model", "ebm")
-        MODEL_KINDS[model].check_flags(flags)
-        base = presets.load(flags.get("dataset", "digits"), model)
-        return dataclasses.replace(base, **flags)
-    _check_same(workdir, there[0], flags)
-    return dataclasses.replace(there[0], **flags)
 
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        self.path = pathlib.Path(directory)
+        self.interventions = Interventions(self.path / "interventions.jsonl")
+        self.evaluations = Evaluations(self.path / "evaluations.json")
 
-def save(workdir, config, digest):
-    """Writes `config.json`; `UserError` where the run there is another."""
-    there = stored(workdir)
-    if there:
-        _check_same(workdir, there[0], dataclasses.asdict(config))
-        if there[1] != digest:
-            raise UserError(
-                f"the data of {workdir} have changed since the run was "
-                "started; bring them back or choose another --workdir"
-            )
-        if there[0] == config:
+    def __str__(self) -> str:
+        return str(self.path)
+
+    @property
+    def exists(self) -> bool:
+        """Whether the directory is a run already."""
+        return (self.path / _CONFIG).exists()
+
+    @property
+    def config(self) -> Config:
+        """The settings of the run; `UserError` where there is no run."""
+        return self._stored[0]
+
+    @property
+    def data_digest(self) -> str:
+        """The digest of the examples that the run was started with."""
+        return self._stored[1]
+
+    def require(self) -> "Run":
+        """Returns the run itself; `UserError` where there is none."""
+        _ = self.config
+        return self
+
+    @property
+    def checkpoints(self) -> "Checkpoints":
+        """The newest checkpoints, and those the guard may roll back to."""
+        return self._checkpoints("checkpoints")
+
+    @property
+    def best(self) -> "Checkpoints":
+        """The checkpoints of the best evaluations made during training."""
+        return self._checkpoints("best")
+
+    @property
+    def metrics_file(self) -> pathlib.Path:
+        """The quantities of each logged update, a line of JSON each."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def tensorboard_directory(self) -> pathlib.Path:
+        return self.path / "tensorboard"
+
+    @property
+    def generated_directory(self) -> pathlib.Path:
+        """Where commands write samples and results by default."""
+        return self.path / "generated"
+
+    @property
+    def export_directory(self) -> pathlib.Path:
+        """Where the versions of a served model go by default."""
+        return self.path / "export"
+
+    @property
+    def weights_file(self) -> pathlib.Path:
+        """Where the weights are exported to by default."""
+        return self.path / "weights.npz"
+
+    def picture(self, update: int) -> pathlib.Path:
+        """Returns the path of the picture drawn after an update."""
+        return self.path / "samples" / f"{update:06d}.png"
+
+    def pictures(self) -> list[pathlib.Path]:
+        """Returns the pictures drawn during training, oldest first."""
+        found = self.picture(0).parent.glob("*.png")
+        return sorted(found, key=lambda path: int(path.stem))
+
+    def measurements(self, identity: str) -> dict[str, Any]:
+        """Returns what the commands measured of a model, by name.
+
+        Args:
+            identity: digest of the model's weights; measurements of other
+                weights are left out.
+        """
+        found: dict[str, Any] = {}
+        for name in (EVALUATION, RECONSTRUCTION):
+            path = self.generated_directory / name
+            result = json.loads(path.read_text()) if path.exists() else {}
+            if result.pop("identity", None) == identity:
+                found |= result.get("records", {path.stem: result})
+        return found
+
+    def load_model(
+        self, *, best: bool = False, strategy: str | None = None
+    ) -> "Generator":
+        """Returns the compiled model of the run; see `loading.load_run`."""
+        from srmcmc_tf.runs import loading
+
+        return loading.load_run(self, best=best, strategy=strategy)
+
+    def settle(self, flags: dict[str, Any]) -> Config:
+        """Returns the config of a new run, or of the run that is there.
+
+        Args:
+            flags: settings given on the command line, by name; `UserError`
+                where they contradict the run.
+        """
+        self._check_ours()
+        if not self.exists:
+            model = flags.get("model", "ebm")
+            MODEL_KINDS[model].check_flags(flags)
+            base = presets.load(flags.get("dataset", "digits"), model)
+            return dataclasses.replace(base, **flags)
+        self._check_same(flags)
+        return dataclasses.replace(self.config, **flags)
+
+    def save_config(self, config: Config, digest: str) -> None:
+        """Writes the config; `UserError` where the run there is another."""
+        if self.exists:
+            self._check_same(dataclasses.asdict(config))
+            if self.data_digest != digest:
+                raise UserError(
+                    f"the data of {self} have changed since the run was "
+                    "started; bring them back or choose another --workdir"
+                )
+            if self.config == config:
+                return
+        values = dataclasses.asdict(config)
+        values |= {"data_digest": digest, "format": FORMAT}
+        atomic.write_json(self.path / _CONFIG, values)
+        self.__dict__.pop("_stored", None)
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator["Run"]:
+        """Reserves the directory until the block or the process ends."""
+        self._check_ours()
+        self.path.mkdir(parents=True, exist_ok=True)
+        with open(self.path / _LOCK, "a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UserError(
+                    f"another process is training in {self}"
+                ) from None
+            atomic.remove_leftovers(self.path)
+            try:
+                yield self
+            finally:
+                if not self.exists:  # it never began
+                    (self.path / _LOCK).unlink(missing_ok=True)
+                    with contextlib.suppress(OSError):
+                        self.path.rmdir()
+
+    def resume_metrics(self, update: int) -> None:
+        """Drops the logged lines after an update, and broken ones."""
+        if self.metrics_file.exists():
+            with open(self.metrics_file, errors="replace") as file:
+                kept = [line for line in file if _update_of(line) <= update]
+            atomic.write_text(self.metrics_file, "".join(kept))
+
+    def metrics(self) -> list[dict[str, float]]:
+        """Returns the logged quantities of each update, in order."""
+        with open(self.metrics_file) as file:
+            return [json.loads(line) for line in file]
+
+    @functools.cached_property
+    def _stored(self) -> tuple[Config, str]:
+        path = self.path / _CONFIG
+        try:
+            values = json.loads(path.read_text())
+            if values.pop("format") != FORMAT:
+                raise UserError(f"{path} is of another version of srmcmc_tf")
+            digest = values.pop("data_digest")
+            return from_dict(values), digest
+        except (FileNotFoundError, NotADirectoryError):
+            raise UserError(f"{self} is no run: bin/train makes one") from None
+        except (OSError, ValueError, KeyError, AttributeError, TypeError):
+            raise UserError(f"{path} is not a config of srmcmc_tf") from None
+
+    def _checkpoints(self, name: str) -> "Checkpoints":
+        from srmcmc_tf.runs.checkpoints import Checkpoints
+
+        return Checkpoints(self.path / name)
+
+    def _check_ours(self) -> None:
+        """Refuses a directory that holds something else than a run."""
+        if self.path.exists() and not self.path.is_dir():
+            raise UserError(f"--workdir={self} is not a directory")
+        if not self.path.exists() or self.exists:
             return
-    values = dataclasses.asdict(config)
-    values |= {"data_digest": digest, "format": FORMAT}
-    path = pathlib.Path(workdir) / "config.json"
-    temporary = path.with_suffix(".tmp")
-    with open(temporary, "w") as file:
-        file.write(json.dumps(values, indent=2) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-
-
-def check_ours(workdir):
-    """Refuses a directory that holds something else than a run."""
-    workdir = pathlib.Path(workdir)
-    if workdir.exists() and not workdir.is_dir():
-        raise UserError(f"--workdir={workdir} is not a directory")
-    if not workdir.exists() or (workdir / "config.json").exists():
-        return
-    if {entry.name for entry in workdir.iterdir()} - {".lock", "config.tmp"}:
-        raise UserError(
-            f"{workdir} holds something else than a run of srmcmc_tf; "
-            "nothing was touched: choose another --workdir"
-        )
-
-
-@contextlib.contextmanager
-def claim(workdir):
-    """Makes a run directory one's own, until the block ends or the process."""
-    workdir = pathlib.Path(workdir)
-    check_ours(workdir)
-    workdir.mkdir(parents=True, exist_ok=True)
-    with open(workdir / ".lock", "a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        own = {self.path / _LOCK, *atomic.leftovers(self.path)}
+        if set(self.path.iterdir()) - own:
             raise UserError(
-                f"another process is training in {workdir}"
-            ) from None
-        try:
-            yield workdir
-        finally:
-            if not (workdir / "config.json").exists():  # it never began
-                (workdir / ".lock").unlink(missing_ok=True)
-                with contextlib.suppress(OSError):
-                    workdir.rmdir()
+                f"{self} holds something else than a run of srmcmc_tf; "
+                "nothing was touched: choose another --workdir"
+            )
+
+    def _check_same(self, values: dict[str, Any]) -> None:
+        """`UserError` with the differences where values are not the run's."""
+        old = dataclasses.asdict(self.config)
+        other = [
+            f"--{name}={value} (the run has {old[name]})"
+            for name, value in values.items()
+            if value != old[name]
+            and name not in MACHINE_SETTINGS
+            and not (name == "updates" and value > old[name])
+        ]
+        if other:
+            raise UserError(
+                f"{self} holds a run with other settings: {', '.join(other)}. "
+                "Only --updates may grow, and --data_dir, --inception and "
+                "--strategy change; choose another --workdir"
+            )
 
 
-def cut_after(path, update):
-    """Drops the lines of a metrics file after `update`, and broken ones."""
-    if path.exists():
-        with open(path, errors="replace") as file:
-            kept = [line for line in file if _update_of(line) <= update]
-        temporary = path.with_suffix(".tmp")
-        temporary.write_text("".join(kept))
-        os.replace(temporary, path)
-
-
-def _check_same(workdir, config, values):
-    """`UserError` with the differences where values are not the run's."""
-    old = dataclasses.asdict(config)
-    other = [
-        f"--{name}={value} (the run has {old[name]})"
-        for name, value in values.items()
-        if value != old[name]
-        and name not in FREE
-        and not (name == "updates" and value > old[name])
-    ]
-    if other:
-        raise UserError(
-            f"{workdir} holds a run with other settings: {', '.join(other)}. "
-            "Only --updates may grow, and --data_dir, --inception and "
-            "--strategy change; choose another --workdir"
-        )
-
-
-def _update_of(line):
+def _update_of(line: str) -> float:
     try:
         return json.loads(line)["update"]
     except (ValueError, KeyError, TypeError):

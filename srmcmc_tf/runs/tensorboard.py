@@ -1,4 +1,4 @@
-"""What goes to TensorBoard; where it cannot be written, an `OSError`.
+"""Summaries for TensorBoard; an `OSError` where they cannot be written.
 
 TensorFlow's own error for a full disk would pass for a lack of memory or, in
 `fit`, for the end of the data: the run would stop as if it were complete.
@@ -6,6 +6,8 @@ TensorFlow's own error for a full disk would pass for a lack of memory or, in
 
 import contextlib
 import errno
+import pathlib
+from collections.abc import Iterator
 
 import tensorflow as tf
 
@@ -19,23 +21,23 @@ class Writer:
         directory: a `pathlib.Path`, TensorBoard's `--logdir` or a part of it.
     """
 
-    def __init__(self, directory):
+    def __init__(self, directory: pathlib.Path) -> None:
         self.directory = directory
-        with self._told():
+        with self._as_os_error():
             self._writer = tf.summary.create_file_writer(str(directory))
 
     @contextlib.contextmanager
-    def at(self, step):
+    def at(self, step: int) -> Iterator[None]:
         """Within it `tf.summary` writes here, for a step."""
-        with self._told(), self._writer.as_default(step=step):
+        with self._as_os_error(), self._writer.as_default(step=step):
             yield
 
-    def close(self):
-        with self._told():
+    def close(self) -> None:
+        with self._as_os_error():
             self._writer.close()
 
     @contextlib.contextmanager
-    def _told(self):
+    def _as_os_error(self) -> Iterator[None]:
         try:
             yield
         except tf.errors.OpError as error:
@@ -44,7 +46,7 @@ class Writer:
 
 
 @contextlib.contextmanager
-def once(directory, step):
+def once(directory: pathlib.Path, step: int) -> Iterator[None]:
     """Within it `tf.summary` writes to a directory, which is then closed."""
     writer = Writer(directory)
     with writer.at(step):

@@ -1,40 +1,50 @@
-"""What a run tells about itself, at its start and at its end."""
+"""What a run reports about itself, at its start and at its end."""
 
 import dataclasses
+import logging
 import math
 import os
 import sys
+from collections.abc import Sequence
 
 import keras
 import tensorflow as tf
 from tensorboard.plugins.hparams import api as hparams
 
-from srmcmc_tf.runs import checkpoints, tensorboard
+from srmcmc_tf.config.config import Config
+from srmcmc_tf.data.examples import Examples
+from srmcmc_tf.models.generator import Generator
+from srmcmc_tf.models.schedules import AutoSigma
+from srmcmc_tf.runs import tensorboard
+from srmcmc_tf.runs.checkpoints import Saved
+from srmcmc_tf.runs.run import Run
+
+logger = logging.getLogger(__name__)
 
 
-def describe(workdir, config):
-    """The config as text and as hyperparameters, for TensorBoard."""
+def log_config(run: Run, config: Config) -> None:
+    """Writes the config to TensorBoard, as text and as hyperparameters."""
     values = dataclasses.asdict(config)
     table = "\n".join(f"| {k} | {v} |" for k, v in values.items())
-    with tensorboard.once(workdir / "tensorboard", 0):
+    with tensorboard.once(run.tensorboard_directory, 0):
         tf.summary.text("config", f"| setting | value |\n|---|---|\n{table}")
-        hparams.hparams(values, trial_id=workdir.name)
+        hparams.hparams(values, trial_id=run.path.name)
 
 
-def examples(images):
-    """How many examples there are, what they are, and their size."""
-    sizes = images.observed.shape[1:]
+def examples(found: Examples) -> str:
+    """Describes how many examples there are, what they are, and their size."""
+    sizes = found.observed.shape[1:]
     kind = "images of " + "x".join(map(str, sizes))
     if len(sizes) == 1:
         kind = f"points of {sizes[0]} coordinate{'s' * (sizes[0] != 1)}"
     return (
-        f"{len(images.observed):,} observed and {len(images.left_out):,} "
+        f"{len(found.observed):,} observed and {len(found.left_out):,} "
         f"left-out {kind}"
     )
 
 
-def weights(model):
-    """How many weights are learned, in all and in each network."""
+def weights(model: Generator) -> str:
+    """Describes how many weights are learned, in all and in each network."""
     networks = {
         name: sum(math.prod(w.shape) for w in item.trainable_variables)
         for name, item in model.checkpoint_items().items()
@@ -44,38 +54,48 @@ def weights(model):
     return f"{sum(networks.values()):,} weights ({each})"
 
 
-def report(workdir, config, update, done, seconds, saved):
-    """Prints where a run stands, what it cost and where all of it lies.
+def summarize(
+    run: Run,
+    config: Config,
+    update: int,
+    start: int,
+    seconds: float,
+    saved: Sequence[Saved],
+) -> None:
+    """Logs where a run stands, what it cost and where its files are.
 
     Args:
-        workdir: the run directory.
-        config: its `Config`.
+        run: the run.
+        config: its settings.
         update: the number of its last update.
-        done: how many were made by this call.
-        seconds: that they took.
-        saved: `checkpoints.Saved` of this call.
+        start: the update that this call started from.
+        seconds: that the updates since then took.
+        saved: the checkpoints of this call.
     """
     cost = ""
     if saved:
         last = max(saved, key=lambda save: save.seconds)
-        cost = f" ({last.megabytes:.1f} MB, {last.seconds:.2f} s at the most)"
-    newest = checkpoints.latest(workdir / "checkpoints")
-    pictures = sorted(
-        (workdir / "samples").glob("*.png"), key=lambda path: int(path.stem)
-    )
-    logs = workdir / "tensorboard"
-    # Of this environment, which need not be on the PATH.
-    tensorboard = os.path.relpath(f"{sys.prefix}/bin/tensorboard")
+        cost = f" ({last.megabytes:.1f} MB, {last.seconds:.2f} s at most)"
+    done = update - start
+    lines = []
     if done:
-        rate = f"{done / seconds:.2f} a second"
-        print(f"{done:,} updates in {seconds:,.0f} s, {rate}")
-    print(f"update {update:,} of {config.updates:,}")
-    if pictures:
-        print(f"  pictures    {pictures[-1]}")
-    print(f"  checkpoint  {newest}{cost}")
-    best = checkpoints.latest(workdir / "best")
-    if best:
-        print(f"  best        {best}")
-    print(f"  logs        {tensorboard} --logdir={logs}")
+        rate = f"{done / seconds:.2f} per second"
+        lines.append(f"{done:,} updates in {seconds:,.0f} s, {rate}")
+    lines.append(f"update {update:,} of {config.updates:,}")
+    if pictures := run.pictures():
+        lines.append(f"  pictures    {pictures[-1]}")
+    lines.append(f"  checkpoint  {run.checkpoints.latest()}{cost}")
+    if best := run.best.latest():
+        lines.append(f"  best        {best}")
+    # The one of this environment, which need not be on the PATH.
+    command = os.path.relpath(f"{sys.prefix}/bin/tensorboard")
+    lines.append(f"  logs        {command} --logdir={run.tensorboard_directory}")
     if update < config.updates:
-        print(f"  go on with  bin/train --workdir={os.path.relpath(workdir)}")
+        path = os.path.relpath(run.path)
+        lines.append(f"  resume with bin/train --workdir={path}")
+    logger.info("\n".join(lines))
+
+
+def summarize_sigma(sigma: float) -> None:
+    """Logs what `--sigma=auto` came to."""
+    logger.info("  sigma       %.4f, from %s on", sigma, AutoSigma.START)

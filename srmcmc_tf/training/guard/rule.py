@@ -1,4 +1,4 @@
-"""The divergence guard's rule: when is a training in trouble?
+"""The divergence guard's rule: when does a training diverge?
 
 Three quantities of an update are watched: the gap between f on data and on
 samples, the norm of f' along the chain, and the share of sample pixels out of
@@ -8,20 +8,22 @@ infinite. For each:
 1. level = log(mean of |value| over the last updates; half-life `FAST`);
 2. usual = running mean and mean absolute deviation of the level (half-life
    `SLOW`), where a level further than 3 deviations away counts as 3: so
-   trouble does not become the usual soon;
+   divergence does not soon become the usual;
 3. score = (level - usual mean) / (usual deviation + `LEAST_DEVIATION`).
 
 The *unrest* is the second largest of the three scores: one noisy quantity
-alone does not alarm. There is trouble where the unrest has been above `LIMIT`
+alone does not alarm. A training diverges where the unrest was above `LIMIT`
 for `PATIENCE` updates on end, or where a quantity is not finite. The first
 `SETTLING` updates, in which a new network finds its scale, are not judged.
 
 The state is a function of the quantities seen, small, and kept in checkpoints:
-a run that goes on judges as if it had never stopped.
+a run that resumes judges as if it had never stopped.
 """
 
 import dataclasses
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 FAST, SLOW = 8, 200
 LEAST_DEVIATION = 0.1
@@ -33,15 +35,15 @@ SETTLING = 50
 _NOTHING = {"f_difference": 1e-6, "f_prime_norm": 1e-6, "out_of_range": 0.01}
 
 
-class Trouble(Exception):
-    """A training that has to go back.
+class Divergence(Exception):
+    """A training that has to be rolled back.
 
     Attributes:
         update: the update after which it was seen.
         reason: what was seen, in words.
     """
 
-    def __init__(self, update, reason):
+    def __init__(self, update: int, reason: str) -> None:
         super().__init__(f"update {update:,}: {reason}")
         self.update = update
         self.reason = reason
@@ -59,19 +61,19 @@ class State:
     """
 
     seen: int = 0
-    values: dict = dataclasses.field(default_factory=dict)
+    values: dict[str, Sequence[float]] = dataclasses.field(default_factory=dict)
     unrest: float = 0.0
     restless: int = 0
 
     @property
-    def in_trouble(self):
+    def diverged(self) -> bool:
         return self.restless >= PATIENCE
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 
 
-def observe(state, logs):
+def observe(state: State, logs: Mapping[str, float]) -> State:
     """The state after one more update.
 
     Args:
@@ -89,7 +91,7 @@ def observe(state, logs):
     >>> state = State()
     >>> for logs in 100 * [calm] + 9 * [wild]:
     ...     state = observe(state, logs)
-    >>> state.in_trouble, observe(state, wild).in_trouble
+    >>> state.diverged, observe(state, wild).diverged
     (False, True)
     """
     seen = state.seen + 1
@@ -103,7 +105,7 @@ def observe(state, logs):
     return State(seen, values, unrest, restless)
 
 
-def not_finite(logs):
+def not_finite(logs: Mapping[str, float]) -> str | None:
     """What is infinite or NaN among the quantities, in words, or None."""
     for name, value in logs.items():
         if not math.isfinite(value):
@@ -111,7 +113,9 @@ def not_finite(logs):
     return None
 
 
-def _follow(old, value, seen, nothing):
+def _follow(
+    old: Sequence[float], value: float, seen: int, nothing: float
+) -> tuple[tuple[float, float, float], float]:
     """The three running values of a quantity, and its score."""
     size, mean, deviation = old
     size += _rate(FAST, seen) * (value - size)
@@ -127,6 +131,6 @@ def _follow(old, value, seen, nothing):
     return (size, mean, deviation), away / width
 
 
-def _rate(half_life, seen):
+def _rate(half_life: int, seen: int) -> float:
     """The weight of the newest value; at first, that of a plain mean."""
     return max(1.0 - 0.5 ** (1.0 / half_life), 1.0 / seen)

@@ -1,0 +1,63 @@
+"""Checkpoints written during training."""
+
+import os
+from collections.abc import Callable, Collection
+from typing import Any
+
+from srmcmc_tf.errors import UserError
+from srmcmc_tf.runs.checkpoints import Saved
+from srmcmc_tf.runs.run import Run
+from srmcmc_tf.training.callbacks.base import UpdateCallback
+
+
+class Checkpoints(UpdateCallback):
+    """Saves the state every so many updates, and at the end.
+
+    Args:
+        directory: the run directory.
+        every: updates between two checkpoints.
+        keep: returns, for an update, those whose checkpoints must be kept
+            besides the newest two.
+        notes: returns what is stored with a checkpoint, for JSON.
+
+    Attributes:
+        saved: what each checkpoint of this `fit` cost.
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        every: int = 500,
+        keep: Callable[[int], Collection[int]] = lambda update: (),
+        notes: Callable[[], dict[str, Any]] = dict,
+    ) -> None:
+        super().__init__()
+        self.checkpoints = Run(directory).checkpoints
+        self.every = every
+        self.keep = keep
+        self.notes = notes
+        self.saved: list[Saved] = []
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self.checkpoints.remove_leftovers()
+        newest, start = self.checkpoints.latest(), self.model.update
+        if newest and int(newest.name) > start:
+            raise UserError(
+                f"{newest} is later than update {start}, where this model "
+                "stands: restore it, or save to another directory"
+            )
+
+    def on_update(self, update: int, logs: dict[str, float]) -> None:
+        if update % self.every == 0:
+            self._save()
+
+    def on_train_end(self, logs: Any = None) -> None:
+        if self.model.update not in self.checkpoints.updates():
+            self._save()
+
+    def _save(self) -> None:
+        keep, notes = self.keep(self.model.update), self.notes()
+        self.saved.append(
+            self.checkpoints.save(self.model, keep=keep, notes=notes)
+        )

@@ -1,0 +1,125 @@
+"""Pictures of what the model generates, drawn during training."""
+
+import os
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from srmcmc_tf import plots
+from srmcmc_tf.data import pixels
+from srmcmc_tf.data.toys import Toy
+from srmcmc_tf.evaluation import toy_density
+from srmcmc_tf.files import atomic
+from srmcmc_tf.runs import tensorboard
+from srmcmc_tf.runs.run import Run
+from srmcmc_tf.training.callbacks.base import UpdateCallback
+
+
+class Pictures(UpdateCallback):
+    """Draws samples of fixed seeds, as PNG and in TensorBoard.
+
+    Args:
+        directory: the run directory; PNGs go to `samples/`.
+        every: updates between two pictures; there is one at the end, too.
+        n: chains per picture.
+        data: uint8 images, shown once next to the starts of the chains.
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        every: int = 500,
+        n: int = 64,
+        data: np.ndarray | None = None,
+    ) -> None:
+        super().__init__()
+        self.run = Run(directory)
+        self.every = every
+        self.n = n
+        self.data = data
+        self._drawn: int | None = None
+        self._writer: tensorboard.Writer | None = None
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self.run.picture(0).parent.mkdir(parents=True, exist_ok=True)
+        self._writer = tensorboard.Writer(self.run.tensorboard_directory)
+        if not self.model.update:
+            self._begin()
+
+    def on_update(self, update: int, logs: dict[str, float]) -> None:
+        if update % self.every == 0:
+            self._draw(update)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        if not self.model.stop_training:  # whoever stops a run cannot wait
+            self._draw(self.model.update)
+        super().on_train_end(logs)
+
+    def close(self) -> None:
+        if self._writer:
+            self._writer.close()
+        self._writer = None
+
+    def _begin(self) -> None:
+        starts = self.model.start(range(self.n))
+        if starts.shape[1:] == self.model.image_shape:
+            self._show("starts", starts, 0)
+        if self.data is not None:
+            self._show("data", pixels.to_float(self.data[: self.n]), 0)
+
+    def _draw(self, update: int) -> None:
+        if update != self._drawn:
+            with self.model.averaged():
+                self._picture(update)
+            self._drawn = update
+
+    def _picture(self, update: int) -> None:
+        x = self.model.sample(range(self.n))
+        plots.save_grid(self.run.picture(update), x)
+        self._show("samples", x, update)
+
+    def _show(self, name: str, x: Any, update: int) -> None:
+        assert self._writer  # opened by on_train_begin
+        with self._writer.at(update):
+            tf.summary.image(f"pictures/{name}", plots.grid(x)[tf.newaxis])
+
+
+class ToyFigures(Pictures):
+    """Draws what was learned of a toy, with its numbers.
+
+    Next to each PNG is a JSON of `toy_density.measure`; TensorBoard has both.
+
+    Args:
+        directory: the run directory; both go to `samples/`.
+        toy: the `Toy`.
+        every: updates between two figures; there is one at the end, too.
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        toy: Toy,
+        *,
+        every: int = 500,
+    ) -> None:
+        super().__init__(directory, every=every)
+        self.toy = toy
+
+    def _begin(self) -> None:
+        """Shows nothing: points make no grid."""
+
+    def _picture(self, update: int) -> None:
+        found = toy_density.of(self.model, self.toy)
+        numbers = toy_density.measure(found)
+        path = self.run.picture(update)
+        values = {"update": update, **numbers}
+        atomic.write_json(path.with_suffix(".json"), values)
+        picture = plots.densities(found, numbers)
+        plots.save(path, picture)
+        assert self._writer  # opened by on_train_begin
+        with self._writer.at(update):
+            tf.summary.image("pictures/densities", picture[tf.newaxis])
+            for name, value in numbers.items():
+                tf.summary.scalar(f"toy/{name}", value)

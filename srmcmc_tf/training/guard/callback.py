@@ -1,0 +1,78 @@
+"""The divergence guard as a callback."""
+
+from typing import Any
+
+from srmcmc_tf.errors import NonFiniteError
+from srmcmc_tf.models.schedules import SigmaSchedule
+from srmcmc_tf.runs import checkpoints
+from srmcmc_tf.training.callbacks.base import UpdateCallback
+from srmcmc_tf.training.guard import rollback, rule
+from srmcmc_tf.training.guard.rule import Divergence
+
+
+class Guard(UpdateCallback):
+    """Judges each update by the guard's rule and raises `Divergence`.
+
+    Put it before the callbacks that save, log or draw: an update that diverged
+    must leave nothing behind.
+
+    Args:
+        sigma: the schedule of sigma, which observes the unrest.
+        every: updates between two checkpoints.
+        last: the last update of the run.
+        state: `notes()["guard"]` of the checkpoint to resume from.
+
+    Attributes:
+        shown: quantities of the update for the log.
+    """
+
+    def __init__(
+        self,
+        sigma: SigmaSchedule,
+        *,
+        every: int,
+        last: int,
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        self.sigma = sigma
+        self.every = every
+        self.last = last
+        self.state = rule.State(**(state or {}))
+        self.shown: dict[str, float] = {}
+
+    def on_update(self, update: int, logs: dict[str, float]) -> None:
+        broken = rule.not_finite(logs)
+        if broken:
+            raise Divergence(update, broken)
+        if update % self.every == 0 or update == self.last:
+            self._check_weights(update)
+        self.state = rule.observe(self.state, logs)
+        if self.state.diverged:
+            raise Divergence(update, _describe(self.state, logs))
+        # Before the schedule observes this update, which it had no part in.
+        sigma = float(self.sigma(update - 1))
+        self.shown = {"sigma": sigma, "unrest": self.state.unrest}
+        self.sigma.observe(update, self.state.unrest)
+
+    def keep(self, update: int) -> set[int]:
+        """Returns the updates whose checkpoints must be kept."""
+        return rollback.kept(self.every, update)
+
+    def notes(self) -> dict[str, Any]:
+        """Returns what a checkpoint must hold to resume from it."""
+        notes = {"guard": self.state.to_dict()}
+        sigma = self.sigma.state()
+        return notes if sigma is None else {**notes, "sigma": sigma}
+
+    def _check_weights(self, update: int) -> None:
+        # Before the chief saves: all workers must see the same divergence.
+        try:
+            checkpoints.check_finite(self.model)
+        except NonFiniteError as error:
+            raise Divergence(update, str(error)) from None
+
+
+def _describe(state: rule.State, logs: dict[str, float]) -> str:
+    values = ", ".join(f"{name} {logs[name]:.3g}" for name in state.values)
+    return f"unrest {state.unrest:.1f} ({values})"

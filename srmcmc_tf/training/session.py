@@ -1,0 +1,119 @@
+"""What chief and workers share: the updates of one attempt."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from srmcmc_tf.config.config import Config
+from srmcmc_tf.data import pipeline
+from srmcmc_tf.distribution import strategies
+from srmcmc_tf.errors import UserError
+from srmcmc_tf.models.ema import UpdateAverage
+from srmcmc_tf.models.generator import Generator
+from srmcmc_tf.training.callbacks.stop import StopOnNonFinite, StopOnSignal
+from srmcmc_tf.training.guard import rollback
+from srmcmc_tf.training.guard.callback import Guard
+from srmcmc_tf.training.guard.rollback import Branch
+
+
+class Session(NamedTuple):
+    """What stays the same when a run is rolled back and resumed.
+
+    Attributes:
+        config: the settings.
+        observed: the examples, as of `data.Examples`.
+        strategy: the devices.
+        stop: ends the run on a signal.
+    """
+
+    config: Config
+    observed: np.ndarray
+    strategy: tf.distribute.Strategy
+    stop: StopOnSignal
+
+
+class Restored(NamedTuple):
+    """What an attempt takes over besides the model's state; JSON holds it.
+
+    Attributes:
+        interventions: those that led to the checkpoint.
+        notes: stored with the checkpoint.
+    """
+
+    interventions: list[dict[str, Any]]
+    notes: dict[str, Any]
+
+
+def branch(session: Session, restored: Restored, model: Generator) -> Branch:
+    """Sets the model's seed to that of the branch, which it returns."""
+    found = rollback.branch(
+        session.config, restored.interventions, restored.notes.get("sigma")
+    )
+    model.set_seed(found.seed)
+    return found
+
+
+def guard(
+    session: Session, restored: Restored, found: Branch
+) -> Guard | None:
+    """Returns the divergence guard, or None where the config has none."""
+    config = session.config
+    if config.guard == "off" or not config.kind.has_chain:
+        return None
+    return Guard(
+        found.sigma,
+        every=config.checkpoint_every,
+        last=config.updates,
+        state=restored.notes.get("guard"),
+    )
+
+
+def first(
+    config: Config, found: Guard | None
+) -> list[keras.callbacks.Callback]:
+    """Returns the callbacks that must come first, on every worker."""
+    average = [UpdateAverage()] if config.ema else []
+    return [*average, found or StopOnNonFinite()]
+
+
+def fit(
+    session: Session,
+    model: Generator,
+    found: Branch,
+    callbacks: Sequence[keras.callbacks.Callback],
+) -> None:
+    """Makes the remaining updates; all workers return together."""
+    config, start = session.config, model.update
+    if start >= config.updates:
+        return
+
+    def part_of_batches(part: tuple[int, int]) -> tf.data.Dataset:
+        return pipeline.batches(
+            session.observed,
+            batch_size=config.batch_size,
+            sigma=found.sigma,
+            seed=found.seed,
+            start=start,
+            part=part,
+        )
+
+    batches = strategies.dataset(
+        session.strategy, part_of_batches, config.batch_size
+    )
+    try:
+        model.fit(
+            batches,
+            steps_per_epoch=config.updates - start,
+            shuffle=False,
+            verbose=0,
+            callbacks=list(callbacks),
+        )
+    except tf.errors.ResourceExhaustedError:
+        raise UserError(
+            "out of memory; use a smaller --batch_size or --n_f, in another "
+            "--workdir"
+        ) from None
+    strategies.maximum_over_workers(session.strategy, 0)  # wait for all
