@@ -6,6 +6,7 @@ oneDNN on, which TensorFlow reads once, while it is imported.
 
 import importlib
 import os
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
@@ -15,35 +16,45 @@ if os.environ.setdefault("KERAS_BACKEND", "tensorflow") != "tensorflow":
 # convolution gradients are about three times faster all the same.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
-# Public names and where they come from, loaded on first use: TensorFlow takes
-# seconds to import.
-_MODULES = {
-    "baselines": "srmcmc_tf.models.baselines",
-    "callbacks": "srmcmc_tf.training.callbacks",
-    "chain": "srmcmc_tf.sampling.chain",
-    "checkpoints": "srmcmc_tf.runs.checkpoints",
-    "data": "srmcmc_tf.data",
-    "energies": "srmcmc_tf.models.energies",
-    "plots": "srmcmc_tf.plots",
-    "schedules": "srmcmc_tf.models.schedules",
-}
-_NAMES = {
+if TYPE_CHECKING:
+    from srmcmc_tf import callbacks, data, energies, metrics, plots
+    from srmcmc_tf.config.config import Config
+    from srmcmc_tf.models.short_run import ShortRunEBM
+    from srmcmc_tf.runs.loading import load
+    from srmcmc_tf.training.train import train
+
+__all__ = [
+    "Config",
+    "ShortRunEBM",
+    "callbacks",
+    "data",
+    "energies",
+    "load",
+    "metrics",
+    "plots",
+    "train",
+]
+
+# Where the names that are no modules come from. All are loaded on first use,
+# because TensorFlow takes seconds to import.
+_HOMES = {
     "Config": "srmcmc_tf.config.config",
     "ShortRunEBM": "srmcmc_tf.models.short_run",
+    "load": "srmcmc_tf.runs.loading",
+    "train": "srmcmc_tf.training.train",
 }
-__all__ = ["__version__", *_MODULES, *_NAMES]
 
 
-def __getattr__(name):
-    if name in _MODULES:
-        value = importlib.import_module(_MODULES[name])
-    elif name in _NAMES:
-        value = getattr(importlib.import_module(_NAMES[name]), name)
-    else:
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
         raise AttributeError(f"module 'srmcmc_tf' has no attribute {name!r}")
+    if name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+    else:
+        value = importlib.import_module(f"srmcmc_tf.{name}")
     globals()[name] = value
     return value
 
 
-def __dir__():
-    return sorted(__all__)
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

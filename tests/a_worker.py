@@ -4,7 +4,7 @@ python a_worker.py WEIGHTS FLAGS...
 """
 
 import numpy as np
-from helpers import trouble_at
+from helpers import divergence_at
 
 from srmcmc_tf.cli import app
 from srmcmc_tf.cli import train as verb
@@ -16,7 +16,7 @@ def work(argv):
 
     models, build = [], factory.build
     factory.build = lambda config: models.append(build(config)) or models[-1]
-    with trouble_at(16):
+    with divergence_at(16):
         code = verb.train(argv[1:])
     items = models[-1].checkpoint_items().values()
     state = [variable.numpy() for item in items for variable in item.variables]

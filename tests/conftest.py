@@ -15,8 +15,8 @@ from helpers import TINY
 from srmcmc_tf.config import presets
 from srmcmc_tf.evaluation import image_sets
 from srmcmc_tf.models import factory
-from srmcmc_tf.runs import checkpoints, loading
-from srmcmc_tf.runs import run as runs
+from srmcmc_tf.runs import checkpoints
+from srmcmc_tf.runs.run import Run
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -52,7 +52,7 @@ def exported(tmp_path_factory):
 
     workdir = tmp_path_factory.mktemp("run")
     settings = dataclasses.replace(presets.load("digits"), **{**TINY, "K": 5})
-    runs.save(workdir, settings, "0123456789abcdef")
+    Run(workdir).save_config(settings, "0123456789abcdef")
     model = factory.build(settings)
     for variable in model.energy.variables:
         variable.assign(2.0 * variable)  # so that chains move
@@ -61,8 +61,8 @@ def exported(tmp_path_factory):
         variable.assign(1.1 * variable)
     model.optimizer.build(model.trainable_variables)
     model.optimizer.iterations.assign(settings.updates)
-    checkpoints.save(workdir / "checkpoints", model)
-    model, _ = loading.load(workdir)
+    checkpoints.Checkpoints(workdir / "checkpoints").save(model)
+    model = Run(workdir).load_model()
     fid = {
         "value": 12.5,
         "n": 1000,

@@ -22,6 +22,7 @@ from tensorboard.backend.event_processing.event_accumulator import (
     EventAccumulator,  # noqa: E501
 )
 
+from srmcmc_tf.data import pixels
 from srmcmc_tf.training.guard import rollback, rule
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -174,13 +175,13 @@ def graph_archive(content, name="classify_image_graph_def.pb"):
 
 
 @contextlib.contextmanager
-def trouble_at(*updates):
-    """Makes the guard's rule fire at updates of a run, one an intervention."""
-    honest, way, done = rule.observe, rollback.way, [0]
+def divergence_at(*updates):
+    """Makes the guard's rule fire at updates of a run, one per intervention."""
+    honest, branch, done = rule.observe, rollback.branch, [0]
 
-    def counted(config, past=(), notes=None):
+    def counted(config, past=(), sigma_state=None):
         done[0] = len(past)
-        return way(config, past, notes)
+        return branch(config, past, sigma_state)
 
     def observe(state, logs):
         state = honest(state, logs)
@@ -190,7 +191,7 @@ def trouble_at(*updates):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rollback, "GOOD_AFTER", 6)
-        patch.setattr(rollback, "way", counted)
+        patch.setattr(rollback, "branch", counted)
         patch.setattr(rule, "observe", observe)
         yield
 
@@ -240,3 +241,10 @@ def events(workdir):
     return EventAccumulator(
         str(workdir / "tensorboard"), size_guidance={"tensors": 0}
     ).Reload()
+
+
+def fit_updates(model, callbacks, n=4, x=None):
+    """Fits a tiny model on random images, `n` updates of 8."""
+    x = pixels.to_float(random_images(8)) if x is None else x
+    options = dict(batch_size=8, shuffle=False, verbose=0)
+    model.fit(x, epochs=n, callbacks=callbacks, **options)

@@ -13,7 +13,7 @@ import sys
 
 import keras
 import numpy as np
-from helpers import TINY, random_images, trouble_at
+from helpers import TINY, divergence_at, random_images
 
 import srmcmc_tf
 from srmcmc_tf.cli import export
@@ -21,7 +21,7 @@ from srmcmc_tf.config import presets
 from srmcmc_tf.data import pipeline, pixels
 from srmcmc_tf.distribution import replicas, strategies
 from srmcmc_tf.models import energies
-from srmcmc_tf.runs import loading
+from srmcmc_tf.runs.run import Run
 from srmcmc_tf.sampling import rng
 from srmcmc_tf.training import train
 
@@ -83,14 +83,14 @@ def runs(folder):
     """Whole runs on one device and on two, one that goes on; all go back."""
     same = dict(updates=40, checkpoint_every=3, sample_every=20, ema=0.9)
     tiny = dataclasses.replace(presets.load("digits"), **{**TINY, **same})
-    with trouble_at(16):
+    with divergence_at(16):
         for strategy in ("one", "mirrored"):
             chosen = dataclasses.replace(tiny, strategy=strategy)
             train.train(chosen, folder / strategy)
         for updates in (13, 40):
             chosen = dataclasses.replace(chosen, updates=updates)
             train.train(chosen, folder / "resumed")
-    model, _ = loading.load(folder / "mirrored")
+    model = Run(folder / "mirrored").load_model()
     assert model.distribute_strategy.num_replicas_in_sync == 2
     export.export([f"--workdir={folder / 'mirrored'}"])
 

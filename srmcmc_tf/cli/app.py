@@ -1,4 +1,4 @@
-"""What all verbs share: quiet TensorFlow, errors as one line."""
+"""What all commands share: logging, quiet TensorFlow, one-line errors."""
 
 import contextlib
 import logging
@@ -6,48 +6,88 @@ import os
 import signal
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from typing import NoReturn
+
+from tqdm import tqdm
 
 from srmcmc_tf.errors import UserError
 
 
-def run(verb, main):
-    """Ends the process with `main()`'s exit code; errors become one line."""
+def run(command: str, main: Callable[[list[str]], int]) -> NoReturn:
+    """Exits with the code that `main(argv)` returns; errors become one line.
+
+    Args:
+        command: its file in bin/.
+        main: is given the arguments after the name of the command.
+    """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    if not sys.stderr.isatty():  # tqdm's: a line now and then, no flood
+    if not sys.stderr.isatty():  # tqdm: a line now and then, no flood
         os.environ.setdefault("TQDM_MININTERVAL", "10")
         os.environ.setdefault("TQDM_ASCII", " #")
     for chatty in ("absl", "matplotlib", "tensorflow", "urllib3"):
         logging.getLogger(chatty).setLevel(logging.ERROR)
     try:
-        code = main(sys.argv[1:])
+        with _logs_shown():
+            code = main(sys.argv[1:])
     except UserError as error:
-        code = _fail(verb, error)
+        code = _fail(command, str(error))
     except BrokenPipeError:  # the reader of `bin/train --help | head` left
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         code = 0
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
-        code = _fail(verb, f"{error.strerror or error}{where}")
+        code = _fail(command, f"{error.strerror or error}{where}")
     except KeyboardInterrupt:
-        print(f"{verb}: interrupted", file=sys.stderr)
+        print(f"{command}: interrupted", file=sys.stderr)
         code = 128 + signal.SIGINT
     sys.exit(code)
 
 
-def import_tensorflow():
-    """Imports TensorFlow without its chatter."""
-    with quiet():
+def import_tensorflow() -> None:
+    """Imports TensorFlow and discards what it writes to stderr."""
+    with _stderr_held():
         import tensorflow as tf
 
-        tf.config.list_physical_devices()  # looks for a GPU, and says so
+        tf.config.list_physical_devices()  # looks for a GPU, and logs that
+
+
+class _Handler(logging.Handler):
+    """Shows records as plain lines: warnings on stderr, others on stdout.
+
+    tqdm writes them, so that they do not break into its progress bars.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        warned = record.levelno >= logging.WARNING
+        stream = sys.stderr if warned else sys.stdout
+        tqdm.write(self.format(record), stream)
+        stream.flush()
 
 
 @contextlib.contextmanager
-def quiet():
-    """Holds back what C++ writes to stderr while TensorFlow is imported.
+def _logs_shown() -> Iterator[None]:
+    """Shows what the library logs."""
+    logger = logging.getLogger("srmcmc_tf")
+    handler = _Handler()
+    level = logger.level
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    # The root logger may have handlers too: absl adds one.
+    propagate, logger.propagate = logger.propagate, False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagate
 
-    It comes before TensorFlow's own log level counts. Shown after all if the
-    block fails.
+
+@contextlib.contextmanager
+def _stderr_held() -> Iterator[None]:
+    """Holds back what C++ writes to stderr, and shows it if the block fails.
+
+    TensorFlow writes some lines before it reads its own log level.
     """
     saved = os.dup(2)
     with tempfile.TemporaryFile() as held:
@@ -63,6 +103,6 @@ def quiet():
             os.close(saved)
 
 
-def _fail(verb, message):
-    print(f"{verb}: error: {message}", file=sys.stderr)
+def _fail(command: str, message: str) -> int:
+    print(f"{command}: error: {message}", file=sys.stderr)
     return 1

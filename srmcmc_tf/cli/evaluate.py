@@ -2,6 +2,7 @@
 
 import pathlib
 
+from srmcmc_tf.runs.run import Run
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.runs import run as runs
@@ -47,7 +48,9 @@ def evaluate(argv):
     )
     options = dict(chosen=chosen, path=given.get("inception", ""))
     if "workdir" in given:
-        model, config = loading.load(given["workdir"], given.get("best"))
+        run = Run(given["workdir"])
+    model = run.load_model(best=given.get("best", False))
+    config = run.config
         out = flags.output(given)
         options["n"] = given.get("n", 40_000)
         records = evaluate.of_run(model, config, out=out, **options)
@@ -71,7 +74,7 @@ def _parse(argv):
     if sets and "mse" in given.get("metrics", ()):
         raise UserError("--metrics=mse needs --workdir: a model reconstructs")
     if not sets:
-        runs.require(given["workdir"])  # before the seconds TensorFlow takes
+        Run(given["workdir"]).config  # before the seconds TensorFlow takes
     return given
 
 

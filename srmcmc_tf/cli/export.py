@@ -5,7 +5,7 @@ import sys
 
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.runs import run as runs
+from srmcmc_tf.runs.run import Run
 
 FORMATS = ("saved_model", "npz")
 _HELP = [
@@ -29,16 +29,17 @@ def export(argv):
     given = flags.of_run("export", argv, text, _HELP, parsers)
     if given is None:
         return 0
-    model = runs.require(given["workdir"]).model
+    model = Run(given["workdir"]).config.model
     if model != "ebm":
         raise UserError(f"{given['workdir']} is a {model}: no energy to export")
     flags.need_images(given, "bin/export")
     app.import_tensorflow()
-    from srmcmc_tf.runs import loading
 
     # On one device: the graph that is served must not name those of this
     # machine.
-    model, config = loading.load(given["workdir"], given.get("best"), "one")
+    run = Run(given["workdir"])
+    model = run.load_model(best=given.get("best", False), strategy="one")
+    config = run.config
     if given.get("format") == "npz":
         _weights(model, given)
     else:

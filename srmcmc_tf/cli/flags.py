@@ -7,7 +7,7 @@ from itertools import zip_longest
 from absl import flags
 
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.runs import run as runs
+from srmcmc_tf.runs.run import Run
 
 BEST = ("best", "false", "not the newest checkpoint, but --evaluate_every's")
 
@@ -64,13 +64,13 @@ def of_run(verb, argv, text, rows, parsers):
     if "workdir" not in given:
         raise UserError("--workdir=RUN is needed: a run of bin/train")
     # Both before the seconds TensorFlow takes.
-    runs.require(given["workdir"]).kind.check_flags(given)
+    Run(given["workdir"]).config.kind.check_flags(given)
     return given
 
 
 def need_images(given, name):
     """Refuses a verb or a flag, for its name, to a run that has points."""
-    config = runs.require(given["workdir"])
+    config = Run(given["workdir"]).config
     if config.toy:
         raise UserError(
             f"{name} is for images; {given['workdir']} learned "

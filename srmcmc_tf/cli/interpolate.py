@@ -1,6 +1,7 @@
 """bin/interpolate: from one seed's sample to another's."""
 
 from srmcmc_tf.cli import app, flags
+from srmcmc_tf.runs.run import Run
 
 _HELP = [
     ("pairs", "8", "rows: from seed 2i to seed 2i + 1"),
@@ -27,9 +28,9 @@ def interpolate(argv):
     import numpy as np
 
     from srmcmc_tf import plots
-    from srmcmc_tf.runs import loading
 
-    model, _ = loading.load(given["workdir"], given.get("best"))
+    run = Run(given["workdir"])
+    model = run.load_model(best=given.get("best", False))
     out = flags.output(given)
     seeds = np.arange(2 * pairs).reshape(pairs, 2)
     z1, z2 = model.start(seeds[:, 0]), model.start(seeds[:, 1])

@@ -8,6 +8,7 @@ import pathlib
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.data import pixels
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.runs.run import Run
 
 TASKS = ("whole", "inpaint", "upscale")
 RULES = ("descent", "adam")
@@ -53,9 +54,10 @@ def reconstruct(argv):
     if "images" in given and not os.path.isdir(given["images"]):
         raise UserError(f"--images={given['images']}: no such directory")
     app.import_tensorflow()
-    from srmcmc_tf.runs import loading
 
-    model, config = loading.load(given["workdir"], given.get("best"))
+    run = Run(given["workdir"])
+    model = run.load_model(best=given.get("best", False))
+    config = run.config
     images = _images(config, given.get("images"), n)
     observe = _observe(task, given, config.image_size)
     out = flags.output(given)

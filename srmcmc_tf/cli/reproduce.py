@@ -15,6 +15,8 @@ import shutil
 import statistics
 import time
 
+from srmcmc_tf.runs.run import Run
+from srmcmc_tf.runs import interventions
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.errors import NonFiniteError, UserError
 from srmcmc_tf.reproduce import cost, experiments
@@ -163,7 +165,8 @@ class _Work:
         except NonFiniteError as error:
             diverged = dict.fromkeys(run.paper, "diverged")
             return diverged, {}, [f"{run.label}: {error}"]
-        model, config = loading.load(workdir)
+        run = Run(workdir)
+    model, config = run.load_model(), run.config
         records = evaluate.of_run(
             model,
             config,
@@ -178,8 +181,8 @@ class _Work:
             found["f_prime_norm"] = _last_f_prime_norm(workdir)
         sweep.log(workdir, config.updates, found)
         remarks = [r for item in records.items() for r in _remarks(*item)]
-        for line in rollback.past(workdir, config.updates):
-            remarks.append(f"{run.label}: {rollback.tell(line)}")
+        for line in Run(workdir).interventions.up_to(config.updates):
+            remarks.append(f"{run.label}: {interventions.describe(line)}")
         errors = {
             name: record.get("standard_error")
             for name, record in records.items()
@@ -192,7 +195,7 @@ class _Work:
         config = figure.config
         workdir = self._trained(config)
         notes = [_setting(config)]
-        notes += map(rollback.tell, rollback.past(workdir, config.updates))
+        notes += map(interventions.describe, Run(workdir).interventions.up_to(config.updates))
         out = self.report / name
         if figure.verb is None:
             out.mkdir(exist_ok=True)

@@ -3,6 +3,7 @@
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.config import config
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.runs.run import Run
 
 _HELP = [
     ("seeds", "0-63", "the samples' names: 5, 0-63, 1,2,7-9"),
@@ -32,9 +33,10 @@ def sample(argv):
     for name in {"trace", "singles"} & given.keys():
         flags.need_images(given, f"--{name}")
     app.import_tensorflow()
-    from srmcmc_tf.runs import loading
 
-    model, settings = loading.load(given["workdir"], given.get("best"))
+    run = Run(given["workdir"])
+    model = run.load_model(best=given.get("best", False))
+    settings = run.config
     out = flags.output(given)
     seeds = given.get("seeds", list(range(64)))
     chain = {}  # a baseline has none

@@ -7,7 +7,7 @@ from srmcmc_tf.cli import app, flags
 from srmcmc_tf.config import config, presets
 from srmcmc_tf.config.model_kinds import MODEL_KINDS
 from srmcmc_tf.distribution import cluster
-from srmcmc_tf.runs import run as runs
+from srmcmc_tf.runs.run import Run
 
 
 def main():
@@ -22,7 +22,7 @@ def train(argv):
         return 0
     workdir = given.pop("workdir", None)
     workdir = workdir or os.path.join("runs", _run_name(given))
-    settings = runs.settle(workdir, given)
+    settings = Run(workdir).settle(given)
     # Checks TF_CONFIG before TensorFlow is imported, which takes seconds.
     cluster.from_environment(settings.strategy)
     app.import_tensorflow()

@@ -1,4 +1,4 @@
-"""The settings of a run: one dataclass, read from `configs/`, flags and JSON."""
+"""The settings of a run: one dataclass, for `configs/`, flags and JSON."""
 
 import dataclasses
 import difflib
@@ -135,9 +135,7 @@ class Config:
         0.0,
         0.99999,
     )
-    seed: int = _setting(
-        1, "training", "random seed", 0, 2**31 - 1
-    )
+    seed: int = _setting(1, "training", "random seed", 0, 2**31 - 1)
 
     strategy: str = _setting(
         "auto",

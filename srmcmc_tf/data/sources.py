@@ -4,6 +4,7 @@ A source is a `Source`: how many images it has, a name for its contents, and a
 function that reads some of them. `examples.load` chooses, decodes and caches.
 """
 
+import hashlib
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +14,6 @@ import numpy as np
 
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import digests
 
 Entry = tuple[int, str, Any]
 
@@ -41,8 +41,8 @@ def find(config: Config) -> Source:
         path = pathlib.Path(config.data_dir).expanduser()
         if config.data.reader != "digits" and not path.is_dir():
             raise UserError(
-                f"--data_dir={config.data_dir}: no such directory; if you moved "
-                "the images, run `bin/train --workdir=RUN --data_dir=PATH`"
+                f"--data_dir={config.data_dir}: no such directory; if you "
+                "moved the images: `bin/train --workdir=RUN --data_dir=PATH`"
             )
     return READERS[config.data.reader](config, path)
 
@@ -66,7 +66,9 @@ def folder(path: pathlib.Path) -> Source:
     def read(indices: Iterable[int]) -> Iterator[Entry]:
         return ((i, files[i], pathlib.Path(files[i])) for i in indices)
 
-    return Source(len(files), digests.of_text(listing), read)
+    return Source(
+        len(files), hashlib.sha256(listing.encode()).hexdigest(), read
+    )
 
 
 def chosen(

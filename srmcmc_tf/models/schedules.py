@@ -1,7 +1,22 @@
-"""Settings that change: annealing, and a sigma that finds itself."""
+"""Schedules of the learning rate and of sigma."""
+
+from typing import Any, Protocol
 
 import keras
 import tensorflow as tf
+
+
+class SigmaSchedule(Protocol):
+    """The sigma of each update; it may react to how training goes."""
+
+    def __call__(self, step: Any) -> tf.Tensor:
+        """Returns the sigma of an update."""
+
+    def observe(self, update: int, unrest: float) -> None:
+        """Takes in the guard's unrest after an update."""
+
+    def state(self) -> dict[str, Any] | None:
+        """Returns what a checkpoint must hold of it; None for nothing."""
 
 
 @keras.saving.register_keras_serializable("srmcmc_tf")
@@ -23,20 +38,33 @@ class Anneal(keras.optimizers.schedules.LearningRateSchedule):
     0.015
     """
 
-    def __init__(self, initial, *, after, half_life, least=0.0):
+    def __init__(
+        self,
+        initial: float,
+        *,
+        after: int,
+        half_life: int,
+        least: float = 0.0,
+    ) -> None:
         self.initial = initial
         self.after = after
         self.half_life = half_life
         self.least = least
 
-    def __call__(self, step):
+    def __call__(self, step: Any) -> tf.Tensor:
         if not self.half_life:
             return tf.constant(max(self.initial, self.least), tf.float32)
         past = tf.maximum(tf.cast(step, tf.float32) - self.after, 0.0)
         value = self.initial * tf.pow(0.5, past / self.half_life)
         return tf.maximum(value, self.least)
 
-    def get_config(self):
+    def observe(self, update: int, unrest: float) -> None:
+        """Does nothing: this schedule does not react."""
+
+    def state(self) -> None:
+        """Returns nothing: this schedule is a function of the update."""
+
+    def get_config(self) -> dict[str, Any]:
         return {
             "initial": self.initial,
             "after": self.after,
@@ -46,12 +74,12 @@ class Anneal(keras.optimizers.schedules.LearningRateSchedule):
 
 
 class AutoSigma:
-    """The paper's "decrease until training is unstable", done by itself.
+    """The paper's "decrease until training is unstable", automated.
 
     Sigma is constant for `WINDOW` updates. After a window in which the
     guard's unrest stayed below `CALM`, sigma falls; after one in which it rose
     above `RESTLESS`, sigma goes back up; else it stays. Where the guard had to
-    go back for good, `least` keeps sigma above where that happened.
+    roll back, `least` keeps sigma above where that happened.
 
     What is decided at the end of a window holds from the window after the
     next one on: batches are made a few updates ahead, and so each has the
@@ -61,7 +89,7 @@ class AutoSigma:
         learning_rate: of Adam. Sigma halves in 1 / (4 learning_rate) updates
             at the fastest: a network that learns slower is given more time.
         least: sigma is never smaller.
-        state: of an earlier one, to go on from.
+        state: of an earlier one, to resume from.
     """
 
     START = 0.2
@@ -69,7 +97,13 @@ class AutoSigma:
     CALM, RESTLESS = 2.0, 3.0
     BACK_UP = 1.1
 
-    def __init__(self, *, learning_rate, least, state=None):
+    def __init__(
+        self,
+        *,
+        learning_rate: float,
+        least: float,
+        state: dict[str, Any] | None = None,
+    ) -> None:
         state = state or {"levels": [self.START, self.START], "worst": 0.0}
         self.fall = 0.5 ** (4 * self.WINDOW * learning_rate)
         self.least = least
@@ -79,11 +113,11 @@ class AutoSigma:
         with tf.device("cpu"):  # where the batches are made
             self._levels = tf.Variable(self.levels, dtype=tf.float32)
 
-    def __call__(self, step):
+    def __call__(self, step: Any) -> tf.Tensor:
         window = tf.cast(step, tf.int64) // self.WINDOW
         return tf.gather(self._levels, window % 2)
 
-    def observe(self, update, unrest):
+    def observe(self, update: int, unrest: float) -> None:
         """Takes in an update's unrest; decides at the end of a window."""
         self.worst = max(self.worst, unrest)
         if update % self.WINDOW:
@@ -98,5 +132,5 @@ class AutoSigma:
         self._levels.assign(self.levels)
         self.worst = 0.0
 
-    def to_dict(self):
+    def state(self) -> dict[str, Any]:
         return {"levels": list(self.levels), "worst": self.worst}

@@ -69,7 +69,9 @@ def load_run(
     if found is None and best:
         raise UserError(f"{run} has no best: train with --evaluate_every")
     if found is None:
-        raise UserError(f"{run} has no checkpoint yet: bin/train --workdir={run}")
+        raise UserError(
+            f"{run} has no checkpoint yet: bin/train --workdir={run}"
+        )
     model.use_average()
     if model.update < config.updates and not best:
         logger.warning(

@@ -15,7 +15,6 @@ import pathlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from srmcmc_tf.config import config as configs
 from srmcmc_tf.config import presets
 from srmcmc_tf.config.config import Config, from_dict
 from srmcmc_tf.config.model_kinds import MODEL_KINDS

@@ -12,9 +12,10 @@ import srmcmc_tf
 from srmcmc_tf.config import config as configs
 from srmcmc_tf.config import presets
 from srmcmc_tf.evaluation import image_sets
+from srmcmc_tf.runs import interventions
 from srmcmc_tf.runs import run as runs
+from srmcmc_tf.runs.run import Run
 from srmcmc_tf.serving import signatures
-from srmcmc_tf.training.guard import rollback
 
 # What bin/evaluate and bin/reconstruct leave.
 _RESULTS = ("evaluation.json", "reconstruction.json")
@@ -32,19 +33,20 @@ def facts(workdir, model, config):
         A dictionary for JSON.
     """
     settings = dataclasses.asdict(config)
-    for name in runs.FREE:  # of the machine, not of the model
+    for name in runs.MACHINE_SETTINGS:  # of the machine, not of the model
         settings.pop(name)
     update = model.update
     return {
         "dataset": config.dataset,
-        "data_digest": runs.stored(workdir)[1],
+        "data_digest": Run(workdir).data_digest,
         "licence_of_the_data": config.data.license,
         "image": model.energy.input_shape[1:],
         "K": model.K,
         "update": update,
         "settings": settings,
         "interventions": [
-            rollback.tell(line) for line in rollback.past(workdir, update)
+            interventions.describe(line)
+            for line in Run(workdir).interventions.up_to(update)
         ],
         "command": _command(config),
         "metrics": _metrics(pathlib.Path(workdir), model),
@@ -86,7 +88,7 @@ def _command(config):
         f" --{name}={getattr(config, name)}"
         for name in configs.FIELDS
         if getattr(config, name) != getattr(default, name)
-        and name not in ("dataset", *runs.FREE)
+        and name not in ("dataset", *runs.MACHINE_SETTINGS)
     ]
     return f"bin/train --dataset={config.dataset}{''.join(flags)}"
 

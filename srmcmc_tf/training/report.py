@@ -89,7 +89,9 @@ def summarize(
         lines.append(f"  best        {best}")
     # The one of this environment, which need not be on the PATH.
     command = os.path.relpath(f"{sys.prefix}/bin/tensorboard")
-    lines.append(f"  logs        {command} --logdir={run.tensorboard_directory}")
+    lines.append(
+        f"  logs        {command} --logdir={run.tensorboard_directory}"
+    )
     if update < config.updates:
         path = os.path.relpath(run.path)
         lines.append(f"  resume with bin/train --workdir={path}")

@@ -56,9 +56,7 @@ def branch(session: Session, restored: Restored, model: Generator) -> Branch:
     return found
 
 
-def guard(
-    session: Session, restored: Restored, found: Branch
-) -> Guard | None:
+def guard(session: Session, restored: Restored, found: Branch) -> Guard | None:
     """Returns the divergence guard, or None where the config has none."""
     config = session.config
     if config.guard == "off" or not config.kind.has_chain:
@@ -116,4 +114,4 @@ def fit(
             "out of memory; use a smaller --batch_size or --n_f, in another "
             "--workdir"
         ) from None
-    strategies.maximum_over_workers(session.strategy, 0)  # wait for all
+    strategies.wait(session.strategy)

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
 from srmcmc_tf.data import pixels
-from srmcmc_tf.runs import loading
+from srmcmc_tf.runs.run import Run
 
 
 @pytest.mark.slow
@@ -15,7 +15,7 @@ def test_the_default_draws_all_ten_digits(tmp_path):
     workdir = tmp_path / "digits"
     code, _, err = run(f"--workdir={workdir}", timeout=1200)
     assert code == 0, err
-    model, _ = loading.load(workdir)
+    model = Run(workdir).load_model()
     samples = pixels.to_uint8(model.sample(range(500)).numpy()) / 255.0
 
     digits = load_digits()

@@ -12,7 +12,7 @@ from srmcmc_tf.cli.flags import integer, integers
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.generation import sample_file
 from srmcmc_tf.models import energies
-from srmcmc_tf.runs import loading
+from srmcmc_tf.runs.run import Run
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_samples_are_those_of_the_model(workdir, tmp_path):
         "--singles",
     )
     assert code == 0, err
-    model, _ = loading.load(workdir)
+    model = Run(workdir).load_model()
     arrays = np.load(out / "samples.npz")
     assert arrays["x"].dtype == np.float32 and list(arrays["seeds"]) == [
         *range(3, 10)
@@ -134,7 +134,7 @@ def test_interpolation_is_written_with_its_smoothness(workdir, tmp_path):
         f"--out={tmp_path}",
     )
     assert code == 0 and "largest jump" in out, err
-    model, _ = loading.load(workdir)
+    model = Run(workdir).load_model()
     arrays = np.load(tmp_path / "interpolation.npz")
     assert arrays["x"].shape == (3, 5, 8, 8, 1)
     ends = model.sample(range(6), noise=0.0)
@@ -247,7 +247,8 @@ def test_exported_weights_come_back(workdir, tmp_path):
         "export", f"--workdir={workdir}", "--format=npz", f"--out={path}"
     )
     assert code == 0, err
-    model, config = loading.load(workdir)
+    run = Run(workdir)
+    model, config = run.load_model(), run.config
     other = energies.convnet(8, 1, n_f=config.n_f, seed=99)
     energies.load_weights(path, other)
     x = tf.ones([2, 8, 8, 1])

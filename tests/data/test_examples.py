@@ -10,7 +10,7 @@ from helpers import SHARED, random_images, write_images
 from PIL import Image
 
 from srmcmc_tf.config.config import Config
-from srmcmc_tf.data import examples, pipeline, pixels, sources
+from srmcmc_tf.data import examples, pipeline, pixels, tfds_source
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.models import schedules
 
@@ -304,7 +304,7 @@ def test_a_failed_download_says_what_to_put_where(name, tmp_path, monkeypatch):
     def refuse(*args, **kwargs):
         raise OSError("no route to host")
 
-    monkeypatch.setattr(sources.socket, "create_connection", refuse)
+    monkeypatch.setattr(tfds_source.socket, "create_connection", refuse)
     (tmp_path / "downloads").mkdir()
     config = Config(dataset=name, data_dir=str(tmp_path), batch_size=8)
     with pytest.raises(UserError) as error:

@@ -12,7 +12,7 @@ from srmcmc_tf.data import toys
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import toy_density
 from srmcmc_tf.models import factory
-from srmcmc_tf.runs import loading
+from srmcmc_tf.runs.run import Run
 from srmcmc_tf.sampling import rng
 from srmcmc_tf.training import train
 
@@ -92,7 +92,7 @@ def learned(request, tmp_path_factory):
         short = dict(anneal_after=300, learning_rate_half_life=60)
         settings = dataclasses.replace(settings, updates=650, **short)
     train.train(settings, workdir)
-    model, _ = loading.load(workdir)
+    model = Run(workdir).load_model()
     toy = toys.get(settings.dataset, settings.toy)
     found = toy_density.of(model, toy)
     return workdir, toy, found, toy_density.measure(found)

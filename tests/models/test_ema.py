@@ -8,7 +8,8 @@ from helpers import TINY, assert_same_run, random_images
 from srmcmc_tf.config import presets
 from srmcmc_tf.data import pixels
 from srmcmc_tf.models import ema, factory
-from srmcmc_tf.runs import checkpoints, loading
+from srmcmc_tf.runs import checkpoints
+from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training import train
 
 
@@ -63,7 +64,9 @@ def test_training_does_not_see_the_average(tmp_path):
         workdir = tmp_path / str(decay)
         train.train(dataclasses.replace(tiny, ema=decay), workdir)
         model = factory.build(dataclasses.replace(tiny, ema=decay))
-        checkpoints.restore(checkpoints.latest(workdir / "checkpoints"), model)
+        checkpoints.restore(
+            checkpoints.Checkpoints(workdir / "checkpoints").latest(), model
+        )
         models.append(model)
     for name in ("energy", "optimizer"):
         a, b = (getattr(model, name).variables for model in models)
@@ -75,7 +78,7 @@ def test_training_does_not_see_the_average(tmp_path):
 
 def test_checkpoints_hold_the_average(model, tmp_path):
     fit(model, 2)
-    path = checkpoints.save(tmp_path, model).path
+    path = checkpoints.Checkpoints(tmp_path).save(model).path
     kept = [v.numpy() for v in model.average.values]
     fit(model, 2)
     assert checkpoints.restore(path, model) == 2
@@ -106,9 +109,9 @@ def test_a_run_with_an_average_goes_on_exactly_and_is_loaded_with_it(tmp_path):
     train.train(settings, parts)
     assert_same_run(whole, parts)
 
-    model, _ = loading.load(whole)
+    model = Run(whole).load_model()
     raw = factory.build(settings)
-    checkpoints.recover(whole / "checkpoints", raw)
+    checkpoints.Checkpoints(whole / "checkpoints").restore_newest(raw)
     for w, v in zip(weights(model), raw.average.values, strict=True):
         np.testing.assert_array_equal(w, v)
     assert not np.array_equal(weights(raw)[0], weights(model)[0])

@@ -6,8 +6,10 @@ from helpers import random_images
 import srmcmc_tf
 from srmcmc_tf.data import pixels
 from srmcmc_tf.errors import NonFiniteError, UserError
+from srmcmc_tf.files import atomic
 from srmcmc_tf.models import energies
 from srmcmc_tf.runs import checkpoints
+from srmcmc_tf.runs.checkpoints import Checkpoints
 
 
 def fresh():
@@ -23,10 +25,10 @@ def fit(model, n=1):
 
 def test_restoring_brings_back_every_bit(tiny_model, tmp_path):
     fit(tiny_model, 3)
-    saved = checkpoints.save(tmp_path, tiny_model)
+    saved = Checkpoints(tmp_path).save(tiny_model)
     assert saved.megabytes > 0 and saved.seconds > 0
     other = fresh()
-    assert checkpoints.restore(checkpoints.latest(tmp_path), other) == 3
+    assert checkpoints.restore(Checkpoints(tmp_path).latest(), other) == 3
     fit(tiny_model), fit(other)
     for a, b in zip(tiny_model.variables, other.variables, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -39,37 +41,38 @@ def test_restoring_brings_back_every_bit(tiny_model, tmp_path):
 def test_the_newest_two_are_kept(tiny_model, tmp_path):
     for _ in range(4):
         fit(tiny_model)
-        checkpoints.save(tmp_path, tiny_model)
+        Checkpoints(tmp_path).save(tiny_model)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["000003", "000004"]
-    assert checkpoints.latest(tmp_path).name == "000004"
+    assert Checkpoints(tmp_path).latest().name == "000004"
 
 
 def test_an_unfinished_one_is_passed_over_and_written_again(
     tiny_model, tmp_path
 ):
     fit(tiny_model)
-    checkpoints.save(tmp_path, tiny_model)
+    Checkpoints(tmp_path).save(tiny_model)
     fit(tiny_model)
-    half = tmp_path / ".writing-000002"
+    half = tmp_path / ".000002.0123456789abcdef.srmcmc-tmp"
     half.mkdir()
     (half / "state.index").write_bytes(b"half")
-    assert checkpoints.latest(tmp_path).name == "000001"
-    checkpoints.save(tmp_path, tiny_model)
+    assert Checkpoints(tmp_path).latest().name == "000001"
+    Checkpoints(tmp_path).remove_leftovers()
     assert not half.exists()
-    assert checkpoints.restore(checkpoints.latest(tmp_path), fresh()) == 2
+    Checkpoints(tmp_path).save(tiny_model)
+    assert checkpoints.restore(Checkpoints(tmp_path).latest(), fresh()) == 2
 
 
 def test_weights_that_are_not_finite_are_not_saved(tiny_model, tmp_path):
     fit(tiny_model)
     tiny_model.energy.weights[2].assign(tiny_model.energy.weights[2] * np.nan)
     with pytest.raises(NonFiniteError, match="update 1: conv_1/kernel"):
-        checkpoints.save(tmp_path, tiny_model)
-    assert checkpoints.latest(tmp_path) is None
+        Checkpoints(tmp_path).save(tiny_model)
+    assert Checkpoints(tmp_path).latest() is None
 
 
 def test_a_checkpoint_of_another_network_is_refused(tiny_model, tmp_path):
     fit(tiny_model)
-    path = checkpoints.save(tmp_path, tiny_model).path
+    path = Checkpoints(tmp_path).save(tiny_model).path
     other = srmcmc_tf.ShortRunEBM(energies.convnet(8, 1, n_f=8), K=3)
     other.compile()
     with pytest.raises(UserError, match="cannot restore"):
@@ -77,34 +80,34 @@ def test_a_checkpoint_of_another_network_is_refused(tiny_model, tmp_path):
 
 
 def test_none_is_found_where_there_is_none(tmp_path):
-    assert checkpoints.latest(tmp_path / "nothing") is None
+    assert Checkpoints(tmp_path / "nothing").latest() is None
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "empty"])
 def test_a_damaged_one_is_passed_over_for_the_one_before(
-    damage, tiny_model, tmp_path, capsys
+    damage, tiny_model, tmp_path, caplog
 ):
     for _ in range(2):
         fit(tiny_model)
-        path = checkpoints.save(tmp_path, tiny_model).path
+        path = Checkpoints(tmp_path).save(tiny_model).path
     file = next(path.glob("state.data*"))
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     half = content[: len(content) // 2]
     file.write_bytes({"cut": half, "flip": content, "empty": b""}[damage])
     model = fresh()
-    assert checkpoints.recover(tmp_path, model).name == "000001"
-    assert int(model.optimizer.iterations) == 1
-    assert "000002" in capsys.readouterr().err
-    checkpoints.discard_after(tmp_path, 1)
-    assert checkpoints.latest(tmp_path).name == "000001"
+    assert Checkpoints(tmp_path).restore_newest(model).name == "000001"
+    assert model.update == 1
+    assert "000002" in caplog.text
+    Checkpoints(tmp_path).discard_after(1)
+    assert Checkpoints(tmp_path).latest().name == "000001"
 
 
 def test_a_removal_that_is_cut_off_leaves_no_half_checkpoint(
     tiny_model, tmp_path, monkeypatch
 ):
     fit(tiny_model)
-    checkpoints.save(tmp_path, tiny_model)
+    Checkpoints(tmp_path).save(tiny_model)
 
     def killed(path, ignore_errors=False):
         if not ignore_errors:
@@ -112,20 +115,20 @@ def test_a_removal_that_is_cut_off_leaves_no_half_checkpoint(
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoints.shutil, "rmtree", killed)
+        patch.setattr(atomic.shutil, "rmtree", killed)
         with pytest.raises(KeyboardInterrupt):
-            checkpoints.discard_after(tmp_path, 0)
-    assert checkpoints.recover(tmp_path, fresh()) is None
-    checkpoints.sweep(tmp_path)
+            Checkpoints(tmp_path).discard_after(0)
+    assert Checkpoints(tmp_path).restore_newest(fresh()) is None
+    Checkpoints(tmp_path).remove_leftovers()
     assert not list(tmp_path.iterdir())
 
 
 def test_where_none_can_be_read_it_is_told_what_to_do(tiny_model, tmp_path):
     fit(tiny_model)
-    path = checkpoints.save(tmp_path, tiny_model).path
+    path = Checkpoints(tmp_path).save(tiny_model).path
     (path / "state.index").unlink()
-    with pytest.raises(UserError, match="begins anew") as error:
-        checkpoints.recover(tmp_path, fresh())
+    with pytest.raises(UserError, match="starts again") as error:
+        Checkpoints(tmp_path).restore_newest(fresh())
     assert "\n" not in str(error.value)
 
 

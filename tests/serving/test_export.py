@@ -11,7 +11,7 @@ from helpers import ROOT, random_images
 from srmcmc_tf.cli import export as verb
 from srmcmc_tf.data import pixels
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.runs import loading
+from srmcmc_tf.runs.run import Run
 from srmcmc_tf.serving import export, model_card, signatures
 
 # Runs where srmcmc_tf cannot be imported: every signature by TensorFlow 2 and
@@ -181,7 +181,8 @@ def test_versions_count_up_and_are_never_half_there(
 
 
 def facts_of(exported):
-    model, config = loading.load(exported[0])
+    run = Run(exported[0])
+    model, config = run.load_model(), run.config
     return model_card.facts(exported[0], model, config)
 
 

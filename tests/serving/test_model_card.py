@@ -1,7 +1,7 @@
 import json
 
 from srmcmc_tf.evaluation import image_sets
-from srmcmc_tf.runs import run as runs
+from srmcmc_tf.runs.run import Run
 from srmcmc_tf.serving import model_card, signatures
 
 
@@ -34,7 +34,7 @@ def test_signatures_are_told_with_types_and_shapes(exported):
 
 def test_only_metrics_of_this_checkpoint_are_told(exported):
     workdir, model = exported
-    settings = runs.require(workdir)
+    settings = Run(workdir).config
     result = workdir / "generated" / "reconstruction.json"
     evaluated = workdir / "evaluations.json"
     for identity, update, told in (

@@ -17,8 +17,7 @@ from srmcmc_tf.errors import UserError
 from srmcmc_tf.models import energies, factory
 from srmcmc_tf.models.baselines.dcgan import DCGAN
 from srmcmc_tf.models.baselines.vae import VAE
-from srmcmc_tf.runs import loading
-from srmcmc_tf.runs import run as runs
+from srmcmc_tf.runs.run import Run
 from srmcmc_tf.sampling import rng
 from srmcmc_tf.training import callbacks, train
 
@@ -28,7 +27,7 @@ both = pytest.mark.parametrize("name", MODELS)
 
 def settings(name):
     tiny = {k: v for k, v in TINY.items() if k not in ("K", "sigma_half_life")}
-    return runs.settle("nowhere", {"model": name, **tiny})
+    return Run("nowhere").settle({"model": name, **tiny})
 
 
 def images(n=8):
@@ -77,7 +76,7 @@ def test_a_checkpoint_of_the_dcgan_holds_all_of_it(finished):
     for network in ("generator", "discriminator"):
         assert f"{network}/" in names
         assert f"{network}_optimizer/" in names or network == "generator"
-    model, _ = loading.load(finished("dcgan"))
+    model = Run(finished("dcgan")).load_model()
     fresh = factory.build(settings("dcgan"))
     for network in ("generator", "discriminator"):
         pairs = zip(
@@ -253,7 +252,7 @@ def test_a_saved_model_comes_back_with_its_optimizers(name, tmp_path):
 def test_the_verbs_of_a_run_work(name, finished, tmp_path, capsys):
     common = [f"--workdir={finished(name)}", f"--out={tmp_path}"]
     sample.sample([*common, "--seeds=3-9", "--singles"])
-    model, _ = loading.load(finished(name))
+    model = Run(finished(name)).load_model()
     with np.load(tmp_path / "samples.npz") as arrays:
         np.testing.assert_allclose(
             arrays["x"], model.sample(range(3, 10)), atol=1e-5

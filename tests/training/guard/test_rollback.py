@@ -1,4 +1,4 @@
-"""The guard at work: forced trouble in process, real trouble in real runs."""
+"""The guard at work: forced divergence in process, real ones in real runs."""
 
 import dataclasses
 import json
@@ -9,21 +9,23 @@ import tensorflow as tf
 from helpers import (
     TINY,
     assert_same_run,
+    divergence_at,
     events,
     finish,
     rows,
     run,
     start,
-    trouble_at,
     wait_for,
 )
 
 from srmcmc_tf.config import presets
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.models import schedules
-from srmcmc_tf.runs import checkpoints
+from srmcmc_tf.runs import checkpoints, interventions
+from srmcmc_tf.runs.interventions import Interventions
 from srmcmc_tf.training import train
 from srmcmc_tf.training.guard import rollback
+from srmcmc_tf.training.guard.callback import Guard
 
 TINY_RUN = dataclasses.replace(
     presets.load("digits"),
@@ -56,23 +58,22 @@ def lines(workdir):
 def whole(tmp_path_factory):
     """A run that went back twice and was never killed."""
     workdir = tmp_path_factory.mktemp("runs") / "whole"
-    with trouble_at(16, 18):
+    with divergence_at(16, 18):
         train.train(TINY_RUN, workdir)
     return workdir
 
 
 def kill(config, workdir, number, update, monkeypatch):
     """Trains until an update of the branch after so many interventions."""
-    honest = rollback.Guard.on_train_batch_end
+    honest = Guard.on_update
 
-    def on_train_batch_end(self, batch, logs=None):
-        here = int(self.model.optimizer.iterations)
+    def on_update(self, here, logs):
         if (len(lines(workdir)), here) == (number, update):
             raise Killed
-        honest(self, batch, logs)
+        honest(self, here, logs)
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(rollback.Guard, "on_train_batch_end", on_train_batch_end)
+        patch.setattr(Guard, "on_update", on_update)
         train.train(config, workdir)
 
 
@@ -97,7 +98,7 @@ def test_a_run_goes_back_and_comes_through(whole):
 def test_a_run_killed_around_interventions_ends_in_the_same_bits(
     whole, tmp_path, monkeypatch
 ):
-    with trouble_at(16, 18):
+    with divergence_at(16, 18):
         for number, update in [(0, 14), (1, 8), (2, 13)]:
             kill(TINY_RUN, tmp_path, number, update, monkeypatch)
         train.train(TINY_RUN, tmp_path)
@@ -108,16 +109,16 @@ def test_a_run_killed_around_interventions_ends_in_the_same_bits(
 def test_a_run_killed_in_an_intervention_ends_in_the_same_bits(
     whole, tmp_path, monkeypatch
 ):
-    honest = rollback._write
+    honest = Interventions.write
 
-    def write(path, written):
+    def write(self, written):
         if len(written) == 2:  # its checkpoints are discarded already
             raise Killed
-        honest(path, written)
+        honest(self, written)
 
-    with trouble_at(16, 18):
+    with divergence_at(16, 18):
         with monkeypatch.context() as patch, pytest.raises(Killed):
-            patch.setattr(rollback, "_write", write)
+            patch.setattr(Interventions, "write", write)
             train.train(TINY_RUN, tmp_path)
         train.train(TINY_RUN, tmp_path)
     assert lines(tmp_path) == lines(whole)
@@ -127,7 +128,7 @@ def test_a_run_killed_in_an_intervention_ends_in_the_same_bits(
 def test_a_stop_between_checkpoints_does_not_change_where_it_goes_back(
     whole, tmp_path
 ):
-    with trouble_at(16, 18):
+    with divergence_at(16, 18):
         train.train(dataclasses.replace(TINY_RUN, updates=10), tmp_path)
         train.train(TINY_RUN, tmp_path)
     assert lines(tmp_path) == lines(whole)
@@ -139,12 +140,12 @@ def test_a_stop_between_checkpoints_does_not_change_where_it_goes_back(
 def test_interventions_are_limited_and_the_good_checkpoint_is_kept(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(rollback, "MOST", 0)
-    refused = pytest.raises(UserError, match="going back 0 times")
-    with trouble_at(16), refused as error:
+    monkeypatch.setattr(interventions, "MAXIMUM", 0)
+    refused = pytest.raises(UserError, match="rolling back 0 times")
+    with divergence_at(16), refused as error:
         train.train(TINY_RUN, tmp_path)
     assert str(tmp_path / "checkpoints" / "000006") in str(error.value)
-    assert checkpoints.updates(tmp_path / "checkpoints") == [6]
+    assert checkpoints.Checkpoints(tmp_path / "checkpoints").updates() == [6]
     assert not lines(tmp_path)
 
 
@@ -164,9 +165,9 @@ def test_sigma_finds_itself_the_same_in_a_run_that_was_killed(
         TINY_RUN, sigma="auto", updates=60, learning_rate=5e-3
     )
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    with trouble_at(50):
+    with divergence_at(50):
         train.train(auto, whole)
-    with trouble_at(50):
+    with divergence_at(50):
         for number, update in ((0, 26), (1, 53)):
             kill(auto, killed, number, update, monkeypatch)
         train.train(auto, killed)
@@ -196,7 +197,8 @@ def test_the_last_good_checkpoint_has_had_calm_after_it(
 ):
     for number in there:
         (tmp_path / f"{number:06d}").mkdir()
-    assert rollback._last_good(tmp_path, every, update) == back_to
+    there = checkpoints.Checkpoints(tmp_path)
+    assert rollback._last_good(there, every, update) == back_to
 
 
 def test_what_a_run_may_go_back_to_is_kept():
@@ -204,33 +206,9 @@ def test_what_a_run_may_go_back_to_is_kept():
     assert rollback.kept(50, 550) == {0, 200, 400}
 
 
-@pytest.mark.parametrize(
-    "gone_back_to, update, count",
-    [
-        ([500], 500, 1),
-        ([500], 700, 1),
-        ([500], 300, 0),
-        ([500, 700], 500, 1),
-        ([500, 700, 500], 500, 3),
-        ([700, 500], 500, 2),
-        ([], 0, 0),
-    ],
-)
-def test_a_checkpoint_tells_how_many_interventions_led_to_it(
-    gone_back_to, update, count, tmp_path
-):
-    path = tmp_path / "interventions.jsonl"
-    text = [json.dumps({"back_to": update}) for update in gone_back_to]
-    path.write_text("\n".join(text))
-    assert len(rollback.past(tmp_path, update)) == count
-    assert len(lines(tmp_path)) == len(gone_back_to)  # a look changes nothing
-    assert len(rollback.go_on(tmp_path, update)) == count
-    assert len(lines(tmp_path)) == count
-
-
 def test_branches_of_a_seed_are_its_own():
-    seeds = [rollback.seed(s, n) for s in (1, 2) for n in range(11)]
-    assert len(set(seeds)) == 22 and rollback.seed(1, 0) == 1
+    seeds = [rollback.branch_seed(s, n) for s in (1, 2) for n in range(11)]
+    assert len(set(seeds)) == 22 and rollback.branch_seed(1, 0) == 1
     assert all(0 <= seed < 2**31 for seed in seeds)
 
 

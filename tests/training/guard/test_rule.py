@@ -30,50 +30,50 @@ def diverging(n, names=NAMES):
     return rows
 
 
-def first_trouble(rows):
+def first_divergence(rows):
     state = rule.State()
     for update, row in enumerate(rows, 1):
         state = rule.observe(state, row)
-        if state.in_trouble:
+        if state.diverged:
             return update
     return None
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_noise_is_no_trouble(seed):
-    assert first_trouble(calm(4000, seed)) is None
+def test_noise_is_no_divergence(seed):
+    assert first_divergence(calm(4000, seed)) is None
 
 
-def test_trouble_is_seen_while_the_numbers_are_small():
+def test_divergence_is_seen_while_the_numbers_are_small():
     rows = diverging(300)
-    update = first_trouble(rows)
+    update = first_divergence(rows)
     assert 300 < update < 350
     assert abs(rows[update]["f_difference"]) < 100
 
 
-def test_trouble_is_seen_right_after_the_settling():
-    assert first_trouble(diverging(rule.SETTLING + 30)) is not None
+def test_divergence_is_seen_right_after_the_settling():
+    assert first_divergence(diverging(rule.SETTLING + 30)) is not None
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_one_quantity_alone_does_not_alarm(name):
-    assert first_trouble(diverging(300, [name])) is None
+    assert first_divergence(diverging(300, [name])) is None
 
 
-def test_what_changes_slowly_is_no_trouble():
+def test_what_changes_slowly_is_no_divergence():
     rows = calm(3000)
     for i, row in enumerate(rows):
         row["f_prime_norm"] *= 2.0 ** (i / 1000)
         row["f_difference"] *= 4.0 ** (i / 1000)
-    assert first_trouble(rows) is None
+    assert first_divergence(rows) is None
 
 
-def test_a_few_wild_updates_are_no_trouble():
+def test_a_few_wild_updates_are_no_divergence():
     rows = calm(400)
     for row in rows[300:303]:
         for name in NAMES:
             row[name] *= 3
-    assert first_trouble(rows) is None
+    assert first_divergence(rows) is None
 
 
 def test_a_state_from_json_judges_the_same():
@@ -84,7 +84,7 @@ def test_a_state_from_json_judges_the_same():
         stored = rule.observe(stored, row)
         stored = rule.State(**json.loads(json.dumps(stored.to_dict())))
         assert stored.unrest == whole.unrest
-        assert stored.in_trouble == whole.in_trouble
+        assert stored.diverged == whole.diverged
 
 
 def test_what_is_not_finite_is_named():

@@ -1,0 +1,18 @@
+"""Callbacks for `fit`: logs, pictures, checkpoints, evaluation, stops."""
+
+from srmcmc_tf.models.ema import UpdateAverage
+from srmcmc_tf.training.callbacks.checkpoints import Checkpoints
+from srmcmc_tf.training.callbacks.evaluate import Evaluate
+from srmcmc_tf.training.callbacks.log import Log
+from srmcmc_tf.training.callbacks.pictures import Pictures
+from srmcmc_tf.training.callbacks.stop import StopOnNonFinite, StopOnSignal
+
+__all__ = [
+    "Checkpoints",
+    "Evaluate",
+    "Log",
+    "Pictures",
+    "StopOnNonFinite",
+    "StopOnSignal",
+    "UpdateAverage",
+]
