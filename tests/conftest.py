@@ -26,6 +26,12 @@ def deterministic():
 
 
 @pytest.fixture(autouse=True)
+def log_level(caplog):
+    """Lets `caplog` see what the commands print."""
+    caplog.set_level("INFO", logger="srmcmc_tf")
+
+
+@pytest.fixture(autouse=True)
 def cache(tmp_path_factory, monkeypatch):
     """A cache of its own, so that no test reads what another left."""
     path = tmp_path_factory.mktemp("cache")

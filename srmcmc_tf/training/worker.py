@@ -16,7 +16,9 @@ def attempt(session: Session) -> None:
     with session.strategy.scope():
         model = factory.build(config)
         strategies.share_state(model)
-    restored = Restored(*strategies.broadcast_from_chief(session.strategy, None))
+    restored = Restored(
+        *strategies.broadcast_from_chief(session.strategy, None)
+    )
     branch = sessions.branch(session, restored, model)
     guard = sessions.guard(session, restored, branch)
     callbacks = [*sessions.first(config, guard), session.stop]

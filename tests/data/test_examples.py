@@ -140,12 +140,12 @@ def test_a_changed_folder_is_read_again(tmp_path):
     assert sum(map(len, examples.load(folder_config(tmp_path)))) == 30
 
 
-def test_a_broken_file_is_named_counted_and_skipped(tmp_path, capsys):
+def test_a_broken_file_is_named_counted_and_skipped(tmp_path, caplog):
     write_images(tmp_path, random_images(199))
     (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8 no picture")
     images = examples.load(folder_config(tmp_path))
     assert sum(map(len, images)) == 199
-    out = capsys.readouterr().out
+    out = caplog.text
     assert "broken.jpg" in out and "1 of 200" in out
 
 
@@ -162,7 +162,7 @@ def hollow_png(width, height):
 
 
 def test_no_broken_file_gets_through_and_none_stops_the_reading(
-    tmp_path, capsys
+    tmp_path, caplog
 ):
     write_images(tmp_path, random_images(590))
     whole = io.BytesIO()
@@ -182,7 +182,7 @@ def test_no_broken_file_gets_through_and_none_stops_the_reading(
         Image.new(mode, (9, 7)).save(tmp_path / f"{len(mode)}_{mode}.{suffix}")
     images = examples.load(folder_config(tmp_path))
     assert sum(map(len, images)) == 595
-    out = capsys.readouterr().out
+    out = caplog.text
     assert all(name in out for name in broken) and "5 of 600" in out
 
 

@@ -64,7 +64,7 @@ def test_a_run_killed_three_times_ends_in_the_same_bits(whole, tmp_path):
         process.kill()
         assert finish(process)[0] == -signal.SIGKILL
     code, out, err = run(f"--workdir={workdir}")
-    assert code == 0 and "going on from update" in out, err
+    assert code == 0 and "resuming from update" in out, err
     assert_same_run(whole[0], workdir)
 
 
@@ -92,7 +92,7 @@ def test_a_kill_while_a_checkpoint_is_written_loses_nothing(whole, tmp_path):
     process = start(
         f"--workdir={workdir}", *flags(**{**LONG, "checkpoint_every": 1})
     )
-    while not any(workdir.glob("checkpoints/.writing-*/*")):
+    while not any(workdir.glob("checkpoints/.*.srmcmc-tmp/*")):
         assert process.poll() is None, "it was never seen to write"
     process.kill()
     finish(process)
@@ -112,13 +112,13 @@ def test_a_damaged_checkpoint_costs_time_and_nothing_else(whole, tmp_path):
     content[len(content) // 3] ^= 4
     data.write_bytes(content)
     code, out, err = call("train", f"--workdir={workdir}", "--updates=40")
-    assert code == 0 and "going on from update 18" in out
+    assert code == 0 and "resuming from update 18" in out
     assert f"warning: cannot restore {newest}" in err
     assert_same_run(whole[0], workdir)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_polite_signal_saves_first_and_says_how_to_go_on(
+def test_a_polite_signal_saves_first_and_says_how_to_resume(
     whole, tmp_path, number
 ):
     workdir = tmp_path / "stopped"
