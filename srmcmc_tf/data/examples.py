@@ -1,7 +1,6 @@
 """The examples of a config: chosen, cropped, and cached as uint8."""
 
 import concurrent.futures
-import hashlib
 import logging
 import pathlib
 import warnings
@@ -15,7 +14,7 @@ from srmcmc_tf.config.config import Config
 from srmcmc_tf.data import pixels, sources, toys
 from srmcmc_tf.data.sources import Entry, Source
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import atomic, cache
+from srmcmc_tf.files import atomic, cache, digests
 from srmcmc_tf.sampling import rng
 
 logger = logging.getLogger(__name__)
@@ -52,7 +51,7 @@ def load(config: Config) -> Examples:
 
     shape = (config.image_size, config.image_size, config.channels)
     key = f"{source.identity} {shape} {n_observed} {n_left_out} v1"
-    digest = hashlib.sha256(key.encode()).hexdigest()[:16]
+    digest = digests.of_text(key, 16)
     name = f"{config.dataset}-{digest}.npy"
     path = cache.cache_dir() / name
     images = _cached(path)

@@ -4,7 +4,6 @@ A source is a `Source`: how many images it has, a name for its contents, and a
 function that reads some of them. `examples.load` chooses, decodes and caches.
 """
 
-import hashlib
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +13,7 @@ import numpy as np
 
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.files import digests
 
 Entry = tuple[int, str, Any]
 
@@ -66,9 +66,7 @@ def folder(path: pathlib.Path) -> Source:
     def read(indices: Iterable[int]) -> Iterator[Entry]:
         return ((i, files[i], pathlib.Path(files[i])) for i in indices)
 
-    return Source(
-        len(files), hashlib.sha256(listing.encode()).hexdigest(), read
-    )
+    return Source(len(files), digests.of_text(listing), read)
 
 
 def chosen(

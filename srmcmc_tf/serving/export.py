@@ -15,8 +15,8 @@ import numpy as np
 import tensorflow as tf
 
 from srmcmc_tf import errors
+from srmcmc_tf.files import atomic
 from srmcmc_tf.models.short_run import ShortRunEBM
-from srmcmc_tf.runs import checkpoints
 from srmcmc_tf.serving import model_card, signatures
 
 WARM_UP = "assets.extra/tf_serving_warmup_requests"
@@ -58,10 +58,10 @@ def write(base, model, facts, limits=None):
             _write_warm_up(temporary / WARM_UP, model, functions)
             model_card.write(temporary, facts, limits, functions)
             for path in [*temporary.rglob("*"), temporary]:
-                checkpoints.to_disk(path)
+                atomic.sync(path)
             version = base / str(max(versions(base), default=0) + 1)
             os.rename(temporary, version)
-            checkpoints.to_disk(base)
+            atomic.sync(base)
         except (OSError, tf.errors.OpError) as error:
             text = f"cannot export to {base}: {errors.reason(error)}"
             raise errors.UserError(text) from None

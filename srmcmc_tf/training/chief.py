@@ -136,7 +136,7 @@ def _evaluation(session: Session, run: Run) -> list[Evaluate]:
     config = session.config
     if not config.evaluate_every:
         return []
-    measure, by = evaluate.while_training(config, session.observed)
+    measure, by = evaluate.during_training(config, session.observed)
     return [
         Evaluate(
             run.path,

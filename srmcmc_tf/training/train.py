@@ -77,7 +77,7 @@ def _prepare(config: Config) -> tuple[Session, Examples, str]:
     strategy = strategies.create(config.strategy, config.batch_size)
     found = examples.load(config)
     session = Session(config, found.observed, strategy, StopOnSignal())
-    return session, found, digests.digest(found.observed)
+    return session, found, digests.of_array(found.observed)
 
 
 def _attempts(

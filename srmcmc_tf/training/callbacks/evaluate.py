@@ -83,7 +83,7 @@ class Evaluate(UpdateCallback):
         self._show(update, found)
         note = ", the best so far" if best else ""
         lines = [f"evaluation of update {update:,}{note}:"]
-        lines += [f"  {measuring.tell(*item)}" for item in found.items()]
+        lines += [f"  {measuring.describe(*item)}" for item in found.items()]
         logger.info("\n".join(lines))
 
     def _beats_best(self, found: Records) -> bool:
@@ -99,5 +99,5 @@ class Evaluate(UpdateCallback):
                     tf.summary.scalar(
                         f"evaluate/{name}",
                         record["value"],
-                        description=measuring.tell(name, record),
+                        description=measuring.describe(name, record),
                     )

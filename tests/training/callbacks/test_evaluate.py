@@ -50,7 +50,7 @@ def test_a_run_is_evaluated_on_its_way_and_the_best_is_kept(evaluated):
 def test_the_best_checkpoint_has_the_value_it_was_kept_for(evaluated):
     model = Run(evaluated).load_model(best=True)
     images = examples.load(EVALUATED).observed
-    measure, by = evaluate.while_training(EVALUATED, images)
+    measure, by = evaluate.during_training(EVALUATED, images)
     found = measure(model, lambda: False)
     wanted = evaluations(evaluated)[str(model.update)]
     assert found[by]["value"] == wanted[by]["value"]
