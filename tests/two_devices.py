@@ -74,7 +74,7 @@ def results(strategy):
 def draws(strategy):
     """The starts of a batch of 6 that each replica draws."""
     parts = strategy.run(
-        lambda: rng.uniform([3, 8, 8, 1], replicas.own_rows(rng.seed_of(0), 3))
+        lambda: replicas.own_rows(rng.stream(0), 3).uniform([3, 8, 8, 1])
     )
     return {"draws": tf.concat(strategy.experimental_local_results(parts), 0)}
 

@@ -45,7 +45,7 @@ def _update(K):
 def _gradient(K, through_chain):
     """A function that gives the gradient by `through_chain`, compiled."""
     f = common.model(32, 3, 32, K).energy
-    z = rng.uniform([16, 32, 32, 3], rng.seed_of(0))
+    z = rng.stream(0).uniform([16, 32, 32, 3])
 
     @tf.function
     def compiled(z, K):
@@ -66,7 +66,7 @@ def _through_chain_naively(f, z, loss, *, K):
     """What `inversion.through_chain` is, but one tape keeps every step."""
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(z)
-        x = chain.langevin(f, z, tf.zeros([2], tf.int32), K=K, noise=0.0).x
+        x = chain.ascend(f, z, K=K)
         losses = loss(x)
     return x, losses, tape.gradient(losses, z)
 

@@ -136,10 +136,10 @@ class _Clock(keras.callbacks.Callback):
 
 def _chain(model):
     shape = model.energy.input_shape[1:]
-    seed = rng.seed_of(0)
+    stream = rng.stream(0)
 
     def run(batch, K):
-        z = rng.uniform([batch, *shape], seed)
-        model._run_chain(z, seed, K, model.noise).x.numpy()
+        z = stream.uniform([batch, *shape])
+        model.run_chain(z, stream, K=K).x.numpy()
 
     return run

@@ -71,7 +71,7 @@ def _points(config: Config) -> Examples:
     n, n_left_out = config.n_examples, config.n_left_out
     _check_size(n, n_left_out, config)
     toy = toys.get(config.dataset, config.toy)
-    points = toys.draw(toy, n + n_left_out, rng.seed_of(0))
+    points = toys.draw(toy, n + n_left_out, rng.stream(0))
     return Examples(points[:n], points[n:])
 
 

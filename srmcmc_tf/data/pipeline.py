@@ -51,7 +51,7 @@ def batches(
         raise ValueError(f"batch_size={batch_size}, but {part[1]} equal parts")
     rows = batch_size // part[1]
     first = part[0] * rows
-    base = rng.seed_of(seed)
+    base = rng.stream(seed)
     with tf.device("cpu"):  # a data set may be larger than a GPU's memory
         images = tf.constant(images)
 
@@ -71,9 +71,9 @@ def batches(
         x = tf.gather(images, index)
         if x.dtype == tf.uint8:
             x = to_float(x)
-        draw = rng.fold(base, rng.NOISE, update)
-        draw = rng.from_row(draw, first) if first else draw
-        noise = rng.normal(tf.shape(x), draw)
+        stream = base.fold(rng.NOISE, update)
+        stream = stream.from_row(first) if first else stream
+        noise = stream.normal(tf.shape(x))
         level = sigma(update) if callable(sigma) else sigma
         return tf.ensure_shape(x + level * noise, [rows, *images.shape[1:]])
 

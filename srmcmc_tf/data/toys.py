@@ -38,24 +38,25 @@ def get(dataset: str, name: str) -> Toy:
     return _mixtures_1d() if dataset == "toy_1d" else _PLANE[name]()
 
 
-def draw(toy: Toy, n: int, seed: tf.Tensor) -> np.ndarray:
+def draw(toy: Toy, n: int, stream: rng.Stream) -> np.ndarray:
     """Exact draws.
 
     Args:
         toy: a `Toy`.
         n: how many.
-        seed: int32 [2], as of `rng`; it names them all.
+        stream: names them all.
 
     Returns:
         float32 [n, d].
     """
     d = toy.centers.shape[1]
     with tf.device("cpu"):  # the same draws on any machine
-        u = (rng.uniform([n], rng.fold(seed, rng.TOY, 0)).numpy() + 1) / 2
+        u = (stream.fold(rng.TOY, 0).uniform([n]).numpy() + 1) / 2
         piece = np.searchsorted(np.cumsum(toy.weights), u, side="right")
         piece = np.minimum(piece, len(toy.weights) - 1)  # of rounding
-        shape = rng.uniform if toy.square else rng.normal
-        offset = shape([n, d], rng.fold(seed, rng.TOY, 1)).numpy()
+        offsets = stream.fold(rng.TOY, 1)
+        draw = offsets.uniform if toy.square else offsets.normal
+        offset = draw([n, d]).numpy()
     x = toy.centers[piece] + toy.scales[piece, None] * offset
     return x.astype(np.float32)
 

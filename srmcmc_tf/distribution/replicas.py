@@ -13,12 +13,12 @@ import tensorflow as tf
 from srmcmc_tf.sampling import rng
 
 
-def own_rows(seed: tf.Tensor, n: tf.Tensor) -> tf.Tensor:
-    """In a replica, the seed of its `n` rows of the global batch's draws."""
+def own_rows(stream: rng.Stream, n: tf.Tensor) -> rng.AnyStream:
+    """In a replica, the stream of its `n` rows of the global batch."""
     replica = tf.distribute.get_replica_context()
     if replica.num_replicas_in_sync == 1:
-        return seed
-    return rng.from_row(seed, replica.replica_id_in_sync_group * n)
+        return stream
+    return stream.from_row(replica.replica_id_in_sync_group * n)
 
 
 def total(gradient: list[tf.Tensor]) -> list[tf.Tensor]:

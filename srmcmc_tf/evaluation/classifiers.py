@@ -149,7 +149,7 @@ def region_examples(
     toy: toys.Toy, centers: np.ndarray, n: int = 4_000
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draws of a toy, float32 [n, d], and the indices of the nearest center."""
-    x = toys.draw(toy, n, rng.seed_of(0))
+    x = toys.draw(toy, n, rng.stream(0))
     distances = ((x[:, None] - centers) ** 2).sum(axis=2)
     return x, distances.argmin(axis=1)
 

@@ -47,11 +47,11 @@ def of(model: ShortRunEBM, toy: toys.Toy) -> Densities:
     f = model.energy(tf.constant(points, tf.float32)).numpy()
     f = f.astype(np.float64).reshape(shape)
     # Always the same chains and draws, but none of the training's.
-    seed = rng.fold(rng.seed_of(0), rng.TEST)
+    stream = rng.stream(0).fold(rng.TEST)
     ends = _ends(
         model.energy,
-        rng.uniform([CHAINS, d], rng.fold(seed, rng.START)),
-        rng.fold(seed, rng.CHAIN),
+        stream.fold(rng.START).uniform([CHAINS, d]),
+        stream.fold(rng.CHAIN),
         K=model.K,
         step_size=model.step_size,
         noise=model.noise,
@@ -61,7 +61,7 @@ def of(model: ShortRunEBM, toy: toys.Toy) -> Densities:
         toys.density(toy, points).reshape(shape),
         f - np.logaddexp.reduce(f.ravel()) - np.log(_cell(axis, f)),
         kde(ends.numpy(), axis),
-        kde(toys.draw(toy, CHAINS, seed), axis),
+        kde(toys.draw(toy, CHAINS, stream), axis),
     )
 
 
@@ -131,8 +131,10 @@ def kde(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
 
 
 @tf.function(reduce_retracing=True)
-def _ends(f: Any, z: tf.Tensor, seed: tf.Tensor, **settings: Any) -> tf.Tensor:
-    return chain.langevin(f, z, seed, **settings).x
+def _ends(
+    f: Any, z: tf.Tensor, stream: rng.Stream, **settings: Any
+) -> tf.Tensor:
+    return chain.langevin(f, z, stream, **settings).x
 
 
 def _cell(axis: np.ndarray, density: np.ndarray) -> float:

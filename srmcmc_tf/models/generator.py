@@ -1,7 +1,7 @@
 """The base class of all models: seeds to images, trained by updates."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 import keras
@@ -64,7 +64,7 @@ class Generator(keras.Model):
         x: tf.Tensor,
         *,
         seeds: Sequence[int] | None = None,
-        keep: Sequence[int] = (),
+        keep: Container[int] = (),
     ) -> Reconstruction:
         """Infers z for images [n, h, w, c] in [-1, 1]."""
         raise NotImplementedError

@@ -1,5 +1,9 @@
 """The short-run MCMC model: an energy network and the chain run on it."""
 
+import functools
+from collections.abc import Container, Sequence
+from typing import Any
+
 import keras
 import tensorflow as tf
 
@@ -38,8 +42,15 @@ class ShortRunEBM(Generator):
     """
 
     def __init__(
-        self, energy, *, K=100, step_size=1.0, noise=0.01, seed=0, **kwargs
-    ):
+        self,
+        energy: keras.Model,
+        *,
+        K: int = 100,
+        step_size: float = 1.0,
+        noise: float = 0.01,
+        seed: int = 0,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(seed=seed, **kwargs)
         self.energy = energy
         self.K = K
@@ -48,11 +59,17 @@ class ShortRunEBM(Generator):
         self.built = True
         self._compile_chain("auto")
 
-    def call(self, x):
+    def call(self, x: tf.Tensor) -> tf.Tensor:
         """f(x), the negative energy: [n, h, w, c] to [n, 1]."""
         return self.energy(x)
 
-    def compile(self, optimizer=None, *, jit_compile="auto", **kwargs):
+    def compile(
+        self,
+        optimizer: keras.optimizers.Optimizer | None = None,
+        *,
+        jit_compile: bool | str = "auto",
+        **kwargs: Any,
+    ) -> None:
         """Sets the optimizer and whether XLA compiles the chain.
 
         Args:
@@ -72,7 +89,7 @@ class ShortRunEBM(Generator):
         if self.distribute_strategy.num_replicas_in_sync > 1:
             compat.expect_summed_gradients(self.optimizer)
 
-    def train_step(self, data):
+    def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One update of Algorithm 1; returns its quantities by name."""
         x = unpack_images(data)
         chain = self._fresh_chain(x, rng.TRAIN, self.optimizer.iterations)
@@ -87,20 +104,25 @@ class ShortRunEBM(Generator):
         logs["gradient_norm"] = tf.linalg.global_norm(gradient)
         return replicas.logs(logs)
 
-    def test_step(self, data):
+    def test_step(self, data: Any) -> dict[str, tf.Tensor]:
         """The quantities of an update on other data, without the update."""
         x = unpack_images(data)
         chain = self._fresh_chain(x, rng.TEST, 0)
         return replicas.logs(self._compare(x, chain))
 
-    def start(self, seeds):
-        """The starts z of the chains that `seeds` name, uniform in [-1, 1)."""
-        seeds = rng.fold(rng.seeds_of(seeds), rng.START)
-        shape = [seeds.shape[0], *self.energy.input_shape[1:]]
-        return rng.uniform(shape, seeds)
+    def start(self, seeds: Sequence[int]) -> tf.Tensor:
+        """The starts z of the chains of `seeds`, uniform in [-1, 1)."""
+        stream = rng.stream_per_row(seeds).fold(rng.START)
+        return stream.uniform([stream.seeds.shape[0], *self.image_shape])
 
-    def sample(self, seeds, *, K=None, noise=None):
-        """Runs one chain a seed; the seed names its start and all its noise.
+    def sample(
+        self,
+        seeds: Sequence[int],
+        *,
+        K: int | None = None,
+        noise: float | None = None,
+    ) -> tf.Tensor:
+        """Runs one chain per seed, which names its start and all its noise.
 
         Args:
             seeds: integers, shape [n].
@@ -113,8 +135,14 @@ class ShortRunEBM(Generator):
         K = self.K if K is None else K
         return self.trace(seeds, [K], noise=noise)[:, 0]
 
-    def trace(self, seeds, steps, *, noise=None):
-        """The chains of `sample` on their way, after each of some steps.
+    def trace(
+        self,
+        seeds: Sequence[int],
+        steps: Sequence[int],
+        *,
+        noise: float | None = None,
+    ) -> tf.Tensor:
+        """The chains of `sample` after each of some numbers of steps.
 
         Args:
             seeds: integers, shape [n].
@@ -125,15 +153,23 @@ class ShortRunEBM(Generator):
             float32 [n, s, h, w, c], not clipped.
         """
         noise = self.noise if noise is None else noise
-        chain_seeds = rng.fold(rng.seeds_of(seeds), rng.CHAIN)
+        stream = rng.stream_per_row(seeds).fold(rng.CHAIN)
         x, done, seen = self.start(seeds), 0, []
         for step in steps:
-            x = self._ends(x, chain_seeds, step - done, noise, done)
+            settings = _settings(step - done, noise, done)
+            x = self._shared_chain((x, stream), *settings)
             done = step
             seen.append(x)
         return tf.stack(seen, axis=1)
 
-    def interpolate(self, z1, z2, rho, *, K=None):
+    def interpolate(
+        self,
+        z1: tf.Tensor,
+        z2: tf.Tensor,
+        rho: Sequence[float],
+        *,
+        K: int | None = None,
+    ) -> tf.Tensor:
         """The deterministic ends of starts between two; see `between`.
 
         Args:
@@ -146,23 +182,22 @@ class ShortRunEBM(Generator):
             float32 [n, r, h, w, c], not clipped.
         """
         z = between(z1, z2, rho)
-        K = self.K if K is None else K
+        K = tf.cast(self.K if K is None else K, tf.int32)
         starts = tf.reshape(z, [-1, *z.shape[2:]])
-        seeds = tf.zeros([tf.shape(starts)[0], 2], tf.int32)  # of no noise
-        return tf.reshape(self._ends(starts, seeds, K, 0.0), tf.shape(z))
+        return tf.reshape(self._shared_ascent(starts, K), tf.shape(z))
 
     def reconstruct(
         self,
-        x,
+        x: tf.Tensor,
         *,
-        seeds=None,
-        iterations=200,
-        rule="descent",
-        step=None,
-        observe=tf.identity,
-        K=None,
-        keep=(),
-    ):
+        seeds: Sequence[int] | None = None,
+        iterations: int = 200,
+        rule: str = "descent",
+        step: float | None = None,
+        observe: inversion.Observe = tf.identity,
+        K: int | None = None,
+        keep: Container[int] = (),
+    ) -> inversion.Reconstruction:
         """Infers starts z whose deterministic chains end at given images.
 
         Descent on ||observe(x) - observe(M(z))||^2 over z, through all steps.
@@ -177,33 +212,34 @@ class ShortRunEBM(Generator):
                 a part: a mask, a smaller size.
             K: steps of the chain, by default those of the training.
             keep: iterations at which M(z) is kept as a frame.
-
-        Returns:
-            A `inversion.Reconstruction`.
         """
         x = tf.convert_to_tensor(x, tf.float32)
         z = self.start(range(len(x)) if seeds is None else seeds)
         return inversion.infer(
-            self,
+            self.energy,
             x,
             z,
+            K=self.K if K is None else K,
+            step_size=self.step_size,
             observe=observe,
             iterations=iterations,
             rule=rule,
             step=step,
-            K=self.K if K is None else K,
             keep=keep,
+            share=functools.partial(
+                replicas.share_rows, self.distribute_strategy
+            ),
         )
 
     @property
-    def image_shape(self):
-        """(h, w, c) of a sample; (d,) where it is a point."""
+    def image_shape(self) -> tuple[int, ...]:
+        """(h, w, c) of a sample; (d,) if samples are points."""
         return self.energy.input_shape[1:]
 
-    def checkpoint_items(self):
+    def checkpoint_items(self) -> dict[str, Any]:
         return {"energy": self.energy, **super().checkpoint_items()}
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
             "energy": keras.saving.serialize_keras_object(self.energy),
@@ -214,47 +250,74 @@ class ShortRunEBM(Generator):
         }
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config: dict[str, Any]) -> "ShortRunEBM":
         energy = keras.saving.deserialize_keras_object(config["energy"])
         return cls(**{**config, "energy": energy})
 
-    def get_compile_config(self):
+    def get_compile_config(self) -> dict[str, Any]:
         optimizer = keras.saving.serialize_keras_object(self.optimizer)
         return {"optimizer": optimizer, "jit_compile": self._jit_chain}
 
-    def _compile_chain(self, jit_compile):
+    def run_chain(
+        self,
+        x: tf.Tensor,
+        stream: rng.AnyStream,
+        *,
+        K: Any = None,
+        noise: Any = None,
+    ) -> chain.Chain:
+        """Runs the compiled chain from starts [n, h, w, c].
+
+        Args:
+            x: the starts.
+            stream: of the noise; see `chain.langevin`.
+            K: steps, by default those of the training.
+            noise: factor of the noise, by default that of the training.
+        """
+        K = self.K if K is None else K
+        noise = self.noise if noise is None else noise
+        return self._chain(x, stream, *_settings(K, noise, 0))
+
+    def _compile_chain(self, jit_compile: bool | str) -> None:
         self._jit_chain = jit_compile
         if jit_compile == "auto":
             jit_compile = bool(tf.config.list_physical_devices("GPU"))
-        # By the rank of the seed: one for both would be traced for any rank.
-        self._chains = {
-            rank: chain.compiled(
-                self.energy, step_size=self.step_size, jit_compile=jit_compile
+        compiled = tf.function(jit_compile=jit_compile, reduce_retracing=True)
+
+        @compiled
+        def langevin(x, stream, K, noise, first):  # type: ignore
+            return chain.langevin(
+                self.energy,
+                x,
+                stream,
+                K=K,
+                step_size=self.step_size,
+                noise=noise,
+                first=first,
             )
-            for rank in (1, 2)
-        }
-        self._shared_chain = replicas.share_rows(
-            self.distribute_strategy,
-            lambda rows, *settings: self._chains[2](*rows, *settings).x,
+
+        @compiled
+        def ascent(x, K):  # type: ignore
+            return chain.ascend(self.energy, x, K=K, step_size=self.step_size)
+
+        share = functools.partial(replicas.share_rows, self.distribute_strategy)
+        self._chain = langevin
+        self._shared_chain = share(
+            lambda rows, *settings: langevin(*rows, *settings).x
         )
+        self._shared_ascent = share(ascent)
 
-    def _run_chain(self, x, seed, K, noise, first=0):
-        chain = self._chains[seed.shape.rank]
-        return chain(x, seed, *_settings(K, noise, first))
+    def _fresh_chain(self, x: tf.Tensor, *draw: Any) -> chain.Chain:
+        """A chain for each row of `x`, started from the noise of `draw`."""
+        stream = rng.stream(self.seed).fold(*draw, 0)
+        stream = replicas.own_rows(stream, tf.shape(x)[0])
+        z = stream.fold(rng.START).uniform(tf.shape(x))
+        return self.run_chain(z, stream.fold(rng.CHAIN))
 
-    def _ends(self, x, seeds, K, noise, first=0):
-        """The ends of chains that all devices share."""
-        return self._shared_chain([x, seeds], *_settings(K, noise, first))
-
-    def _fresh_chain(self, x, *draw):
-        """A chain for each row of `x`, started from noise that `draw` names."""
-        seed = rng.fold(rng.seed_of(self.seed), *draw, 0)
-        seed = replicas.own_rows(seed, tf.shape(x)[0])
-        z = rng.uniform(tf.shape(x), rng.fold(seed, rng.START))
-        return self._run_chain(z, rng.fold(seed, rng.CHAIN), self.K, self.noise)
-
-    def _compare(self, x, chain):
-        """f on data and on samples, as one batch, and what the chain met."""
+    def _compare(
+        self, x: tf.Tensor, chain: chain.Chain
+    ) -> dict[str, tf.Tensor]:
+        """f on data and on samples, as one batch, and the chain's numbers."""
         f = self.energy(tf.concat([x, chain.x], axis=0))
         f_data, f_samples = tf.split(f, 2)
         f_data, f_samples = tf.reduce_mean(f_data), tf.reduce_mean(f_samples)
@@ -268,7 +331,7 @@ class ShortRunEBM(Generator):
         }
 
 
-def _settings(K, noise, first):
-    """As tensors, so that another K or noise is no new trace."""
+def _settings(K: Any, noise: Any, first: Any) -> tuple[tf.Tensor, ...]:
+    """As tensors, so that another K or noise does not retrace."""
     K, first = tf.cast(K, tf.int32), tf.cast(first, tf.int32)
     return K, tf.cast(noise, tf.float32), first

@@ -1,14 +1,17 @@
 """Short-run chains: K steps from a start, nothing kept between calls."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from srmcmc_tf.sampling import rng
+from srmcmc_tf.sampling.rng import AnyStream
+
+Energy = Callable[[tf.Tensor], tf.Tensor]
 
 
 class Chain(NamedTuple):
-    """Where a chain ended, and what it met on the way.
+    """The ends of chains, and a statistic of their steps.
 
     Attributes:
         x: the ends, float32, of the shape of the starts; never clipped.
@@ -20,60 +23,68 @@ class Chain(NamedTuple):
     f_prime_norm: tf.Tensor
 
 
-def langevin(f, x, seed, *, K, step_size=1.0, noise=0.01, first=0):
+def langevin(
+    f: Energy,
+    x: tf.Tensor,
+    stream: AnyStream,
+    *,
+    K: Any,
+    step_size: Any = 1.0,
+    noise: Any = 0.01,
+    first: Any = 0,
+) -> Chain:
     """Moves `x` by `K` steps of `x + step_size * f'(x) + noise * N(0, I)`.
 
-    The defaults are those of the paper's code. Such a chain heads for the
+    The defaults are those of the paper's code. Such a chain approaches the
     density exp(f(x) / T) with the temperature T = noise**2 / (2 * step_size),
     here 5e-5: nearly gradient ascent. The paper's text has T = 1, that is
     `step_size = s / 2` and `noise = sqrt(s)` for a discretisation s.
 
     Call it inside a `tf.function`: the loop becomes one graph whose memory
-    does not grow with K, and another K is no new trace.
+    does not grow with K, and another K does not retrace.
 
     Args:
         f: callable, a batch [n, ...] to values [n] or [n, 1]; higher is more
             likely.
         x: float32 starts, shape [n, ...].
-        seed: int32 [2], one stream for the whole batch; or [n, 2], one a
-            chain, which makes a chain independent of those beside it.
+        stream: of `rng`: one for the whole batch, or a `StreamPerRow`, with
+            which a chain does not depend on those beside it.
         K: number of steps, an integer or an integer scalar.
         step_size: factor of the gradient.
-        noise: factor of the Gaussian noise; 0 makes the chain deterministic.
-        first: number of the first step, where a chain goes on: its noise is a
-            function of (seed, number).
-
-    Returns:
-        A `Chain`.
+        noise: factor of the Gaussian noise.
+        first: number of the first step, if a chain is continued: the noise of
+            a step is a function of the stream and its number.
     """
-    deterministic = isinstance(noise, float) and noise == 0.0
     total = tf.zeros([])
     for k in tf.range(first, first + K):
-        with tf.GradientTape(watch_accessed_variables=False) as tape:
-            tape.watch(x)
-            value = f(x)
-        f_prime = tape.gradient(value, x)
+        f_prime = _gradient(f, x)
         total += _mean_norm(f_prime)
+        draw = stream.fold(k).normal(tf.shape(x))
         # Minus, though the noise is symmetric: TensorFlow fuses a sum of three
         # into AddN, which adds in an order that depends on timing.
-        x = x + step_size * f_prime
-        if not deterministic:
-            draw = rng.normal(tf.shape(x), rng.fold(seed, k))
-            x = x - noise * tf.ensure_shape(draw, x.shape)
+        x = x + step_size * f_prime - noise * tf.ensure_shape(draw, x.shape)
     return Chain(x, total / tf.cast(tf.maximum(K, 1), tf.float32))
 
 
-def compiled(f, *, step_size=1.0, jit_compile=False):
-    """`langevin` on `f` as a `tf.function` of (x, seed, K, noise, first)."""
+def ascend(
+    f: Energy, x: tf.Tensor, *, K: Any, step_size: Any = 1.0
+) -> tf.Tensor:
+    """Moves `x` by `K` steps of `x + step_size * f'(x)`: no noise.
 
-    def chain(x, seed, K, noise, first):
-        return langevin(
-            f, x, seed, K=K, step_size=step_size, noise=noise, first=first
-        )
+    Args are those of `langevin`; returns the ends.
+    """
+    for _ in tf.range(K):
+        x = x + step_size * _gradient(f, x)
+    return x
 
-    return tf.function(chain, jit_compile=jit_compile, reduce_retracing=True)
+
+def _gradient(f: Energy, x: tf.Tensor) -> tf.Tensor:
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        tape.watch(x)
+        value = f(x)
+    return tape.gradient(value, x)
 
 
-def _mean_norm(x):
+def _mean_norm(x: tf.Tensor) -> tf.Tensor:
     axes = list(range(1, x.shape.rank))
     return tf.reduce_mean(tf.sqrt(tf.reduce_sum(tf.square(x), axes)))

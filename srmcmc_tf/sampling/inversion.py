@@ -1,24 +1,28 @@
 """Inference of z: descent on ||x - M(z)||^2 through all steps of the chain."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Container
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
 from tqdm import tqdm
 
-from srmcmc_tf.distribution import replicas
 from srmcmc_tf.sampling import chain
+from srmcmc_tf.sampling.chain import Energy
 
-# Factor of the gradient for each rule, as measured (README).
+# Default factor of the gradient for each rule, as measured.
 STEP = {"descent": 0.1, "adam": 0.1}
+_OPTIMIZERS = {"descent": keras.optimizers.SGD, "adam": keras.optimizers.Adam}
+
+Observe = Callable[[tf.Tensor], tf.Tensor]
 
 
 class Reconstruction(NamedTuple):
-    """What came of an inference of z.
+    """The result of an inference of z.
 
     Attributes:
         x: the reconstructions M(z) [n, h, w, c], not clipped.
-        z: their starts [n, h, w, c].
+        z: their starts or latents, [n, ...].
         mse: mean squared error per pixel and channel, of what was observed,
             [iterations + 1, n]; images in [-1, 1].
         frames: M(z) at some iterations, [s, n, h, w, c].
@@ -30,49 +34,141 @@ class Reconstruction(NamedTuple):
     frames: tf.Tensor
 
 
-def infer(model, x, z, *, observe, iterations, rule, step, K, keep):
-    """Descends on ||observe(x) - observe(M(z))||^2; see `reconstruct`."""
-    step = STEP[rule] if step is None else step
+def infer(
+    f: Energy,
+    x: tf.Tensor,
+    z: tf.Tensor,
+    *,
+    K: Any,
+    step_size: Any = 1.0,
+    observe: Observe = tf.identity,
+    iterations: int = 200,
+    rule: str = "descent",
+    step: float | None = None,
+    keep: Container[int] = (),
+    share: Callable[[Callable], Callable] = lambda function: function,
+) -> Reconstruction:
+    """Descends on ||observe(x) - observe(M(z))||^2 from given starts.
+
+    Args:
+        f: callable, a batch to values; see `through_chain`.
+        x: images [n, h, w, c].
+        z: the first starts, of the same shape.
+        K: steps of the chain.
+        step_size: factor of f' in a step of the chain.
+        observe: images to what is known of them.
+        iterations: steps of the descent.
+        rule: "descent" or "adam".
+        step: factor of the gradient; by default `STEP[rule]`.
+        keep: iterations at which M(z) is kept as a frame.
+        share: wraps a function of a list of tensors [n, ...] so that devices
+            share its rows.
+    """
     target = observe(x)
-    axes = list(range(1, target.shape.rank))
-    pixels = tf.cast(tf.size(target[0]), tf.float32)
 
     @tf.function
-    def gradient(rows):
+    def gradient(rows: list[tf.Tensor]) -> tuple[tf.Tensor, ...]:
         z, target = rows
+        return misfit(f, z, target, K=K, step_size=step_size, observe=observe)
 
-        def loss(ends):
-            return tf.reduce_sum(tf.square(target - observe(ends)), axes)
-
-        return through_chain(
-            model.energy, z, loss, K=K, step_size=model.step_size
-        )
-
-    gradient = replicas.share_rows(model.distribute_strategy, gradient)
-
+    gradient = share(gradient)
     variable = tf.Variable(z)
-    optimizer = {
-        "descent": keras.optimizers.SGD,
-        "adam": keras.optimizers.Adam,
-    }[rule](step)
+    optimizer = _OPTIMIZERS[rule](STEP[rule] if step is None else step)
+
+    def evaluate(i: int) -> tuple[tf.Tensor, tf.Tensor]:
+        ends, losses, slope = gradient([variable.value(), target])
+        if i < iterations:
+            optimizer.apply_gradients([(slope, variable)])
+        return ends, losses / _pixels(target)
+
+    ends, mse, frames = iterate(evaluate, iterations, keep)
+    return Reconstruction(ends, variable.value(), mse, frames)
+
+
+def descend(
+    f: Energy,
+    x: tf.Tensor,
+    z: tf.Tensor,
+    *,
+    iterations: Any,
+    K: Any,
+    step_size: Any,
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """What `infer` finds by the rule "descent", as one graph, for an export.
+
+    Call it inside a `tf.function`.
+
+    Args:
+        f, x, z, K, step_size: see `infer`.
+        iterations: steps of the descent, an integer scalar.
+
+    Returns:
+        The ends M(z) [n, ...] and their mean squared errors [n].
+    """
+    for _ in tf.range(iterations):
+        _, _, slope = misfit(f, z, x, K=K, step_size=step_size)
+        z = z - STEP["descent"] * slope
+    ends, losses, _ = misfit(f, z, x, K=K, step_size=step_size)
+    return ends, losses / _pixels(x)
+
+
+def misfit(
+    f: Energy,
+    z: tf.Tensor,
+    target: tf.Tensor,
+    *,
+    K: Any,
+    step_size: Any = 1.0,
+    observe: Observe = tf.identity,
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """M(z), ||target - observe(M(z))||^2 per row, and its gradient by z."""
+    axes = list(range(1, target.shape.rank))
+
+    def loss(ends: tf.Tensor) -> tf.Tensor:
+        return tf.reduce_sum(tf.square(target - observe(ends)), axes)
+
+    return through_chain(f, z, loss, K=K, step_size=step_size)
+
+
+def iterate(
+    evaluate: Callable[[int], tuple[tf.Tensor, tf.Tensor]],
+    iterations: int,
+    keep: Container[int],
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Runs the iterations of an inference with a progress bar.
+
+    Args:
+        evaluate: iteration, 0 to `iterations`, to images [n, ...] and their
+            mean squared errors [n].
+        iterations: number of the last one.
+        keep: iterations whose images are kept as frames.
+
+    Returns:
+        The last images, all errors [iterations + 1, n], and the frames.
+    """
     mse, frames = [], []
     bar = tqdm(range(iterations + 1), unit=" iterations", delay=2, leave=False)
     for i in bar:
-        ends, losses, slope = gradient([variable.value(), target])
-        mse.append(losses / pixels)
+        ends, errors = evaluate(i)
+        mse.append(errors)
         if i in keep:
             frames.append(ends)
-        if i < iterations:
-            optimizer.apply_gradients([(slope, variable)])
     frames = tf.stack(frames) if frames else ends[None][:0]
-    return Reconstruction(ends, variable.value(), tf.stack(mse), frames)
+    return ends, tf.stack(mse), frames
 
 
-def through_chain(f, z, loss, *, K, step_size=1.0):
+def through_chain(
+    f: Energy,
+    z: tf.Tensor,
+    loss: Callable[[tf.Tensor], tf.Tensor],
+    *,
+    K: Any,
+    step_size: Any = 1.0,
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """The loss at the chain's end and its gradient with respect to the start.
 
-    Only the starts of about sqrt(K) segments are kept; each segment is run
-    again on the way back, under a tape. So memory grows as sqrt(K).
+    Only the starts of about sqrt(K) segments are kept; the backward pass
+    repeats each segment under a tape. So memory grows as sqrt(K).
 
     For networks that are piecewise linear in x, such as the paper's, f' is
     piecewise constant and the chain's Jacobian is the identity almost
@@ -91,12 +187,9 @@ def through_chain(f, z, loss, *, K, step_size=1.0):
         The ends M(z) [n, ...], their losses [n], the gradient [n, ...].
     """
 
-    def segment(x, number):
+    def segment(x: tf.Tensor, number: tf.Tensor) -> tf.Tensor:
         steps = tf.minimum(length, K - number * length)
-        seed = tf.zeros([2], tf.int32)  # not drawn from: no noise
-        return chain.langevin(
-            f, x, seed, K=steps, step_size=step_size, noise=0.0
-        ).x
+        return chain.ascend(f, x, K=steps, step_size=step_size)
 
     length = tf.cast(tf.math.ceil(tf.sqrt(tf.cast(K, tf.float32))), tf.int32)
     n = -(-K // tf.maximum(length, 1))
@@ -116,3 +209,8 @@ def through_chain(f, z, loss, *, K, step_size=1.0):
             end = segment(start, i)
         gradient = tape.gradient(end, start, output_gradients=gradient)
     return x, losses, gradient
+
+
+def _pixels(x: tf.Tensor) -> tf.Tensor:
+    """Numbers in one row of `x`, as a float."""
+    return tf.cast(tf.size(x[0]), tf.float32)

@@ -157,23 +157,15 @@ class _Served:
         return {**_images("iterations", ends), "mse": mse}
 
     def _descend(self, x, iterations):
-        """`inversion.infer` by the paper's rule, as one graph."""
-        z = self.model.start(tf.range(tf.shape(x)[0]))
-
-        def through_chain(z):
-            return inversion.through_chain(
-                self.model.energy,
-                z,
-                lambda ends: tf.reduce_sum(tf.square(x - ends), [1, 2, 3]),
-                K=self.model.K,
-                step_size=self.model.step_size,
-            )
-
-        for _ in tf.range(iterations):
-            _, _, slope = through_chain(z)
-            z = z - inversion.STEP["descent"] * slope
-        ends, losses, _ = through_chain(z)
-        return ends, losses / tf.cast(tf.size(x[0]), tf.float32)
+        """The paper's descent, as one graph."""
+        return inversion.descend(
+            self.model.energy,
+            x,
+            self.model.start(tf.range(tf.shape(x)[0])),
+            iterations=iterations,
+            K=self.model.K,
+            step_size=self.model.step_size,
+        )
 
     def _floats(self, images):
         x = self._batch("images", images)

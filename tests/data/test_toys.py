@@ -35,7 +35,7 @@ def test_density_has_mass_one_inside_the_box_of_the_starts(dataset, name):
 @pytest.mark.parametrize("dataset, name", ALL)
 def test_draws_follow_the_density(dataset, name):
     toy = toys.get(dataset, name)
-    x = toys.draw(toy, 20_000, rng.seed_of(3))
+    x = toys.draw(toy, 20_000, rng.stream(3))
     points = grid(toy.centers.shape[1])
     p = toys.density(toy, points)
     # Means of a few functions, within five standard errors.
@@ -48,9 +48,7 @@ def test_draws_follow_the_density(dataset, name):
 
 def test_draws_are_named_by_their_seed():
     toy = toys.get("toy_2d", "rings")
-    first, again, other = (
-        toys.draw(toy, 50, rng.seed_of(s)) for s in (1, 1, 2)
-    )
+    first, again, other = (toys.draw(toy, 50, rng.stream(s)) for s in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 0.1
 

@@ -45,7 +45,7 @@ def test_logged_values_are_those_of_the_global_batch(one_and_two):
 
 def test_replicas_draw_the_rows_of_one_batch_all_different(one_and_two):
     draws = one_and_two[1]["draws"]
-    whole = rng.uniform([6, 8, 8, 1], rng.seed_of(0))
+    whole = rng.stream(0).uniform([6, 8, 8, 1])
     np.testing.assert_array_equal(draws, whole)
     assert len(np.unique(draws)) == draws.size
 
@@ -64,8 +64,8 @@ def test_interpolation_and_reconstruction_are_the_same_too(one_and_two):
 
 
 def test_a_single_replica_owns_all_rows_and_the_whole_sum():
-    seed, gradient = rng.seed_of(3), [tf.constant([1.0, 2.0])]
-    assert replicas.own_rows(seed, 8) is seed
+    stream, gradient = rng.stream(3), [tf.constant([1.0, 2.0])]
+    assert replicas.own_rows(stream, 8) is stream
     assert replicas.total(gradient) is gradient
     values = {"f": tf.constant(1.0)}
     assert replicas.logs(values) is values

@@ -35,7 +35,7 @@ def test_a_classifier_is_trained_once_and_says_so(caplog):
 def test_draws_of_a_toy_are_closer_to_it_than_noise(name):
     network = classifiers.toy_classifier("toy_2d", name)
     toy = toys.get("toy_2d", name)
-    real = toys.draw(toy, 1000, rng.seed_of(1))
+    real = toys.draw(toy, 1000, rng.stream(1))
     real = image_sets.from_array(real, name, "observed")
     known = reference.from_images(real, network)
 
@@ -44,5 +44,5 @@ def test_draws_of_a_toy_are_closer_to_it_than_noise(name):
         found = measure.measure(fake, network, known, ["fid"])
         return found["toy_classifier_distance"]["value"]
 
-    noise = rng.uniform([1000, 2], rng.seed_of(3)).numpy()
-    assert 5 * distance(toys.draw(toy, 1000, rng.seed_of(2))) < distance(noise)
+    noise = rng.stream(3).uniform([1000, 2]).numpy()
+    assert 5 * distance(toys.draw(toy, 1000, rng.stream(2))) < distance(noise)

@@ -33,9 +33,9 @@ def test_an_update_is_algorithm_1():
     f = energies.convnet(8, 1, n_f=4)
     before = [w.numpy() for w in f.weights]
     x = batch()
-    seed = rng.fold(rng.seed_of(7), rng.TRAIN, 0, 0)
-    z = rng.uniform(tf.shape(x), rng.fold(seed, rng.START))
-    ends = chain.langevin(f, z, rng.fold(seed, rng.CHAIN), K=5).x
+    stream = rng.stream(7).fold(rng.TRAIN, 0, 0)
+    z = stream.fold(rng.START).uniform(tf.shape(x))
+    ends = chain.langevin(f, z, stream.fold(rng.CHAIN), K=5).x
     with tf.GradientTape() as tape:
         gain = tf.reduce_mean(f(x)) - tf.reduce_mean(f(ends))
     ascent = tape.gradient(gain, f.trainable_variables)
@@ -92,7 +92,7 @@ def test_call_is_f(tiny_model):
 
 def test_another_K_is_no_new_trace(tiny_model):
     calls = [tiny_model.sample(range(4), K=K) for K in (0, 1, 2, 30)]
-    traces = tiny_model._chains[2].experimental_get_tracing_count()
+    traces = tiny_model._chain.experimental_get_tracing_count()
     assert traces == 1 and len({c.numpy().tobytes() for c in calls}) == 4
 
 
@@ -100,17 +100,13 @@ def test_memory_does_not_grow_with_K():
     """The graph is the same for any K and carries no stack of past states."""
     model = srmcmc_tf.ShortRunEBM(energies.convnet(8, 1, n_f=2), K=3)
     model.sample([0], K=5)
-    graph = (
-        model._chains[1]
-        .get_concrete_function(
-            tf.zeros([1, 8, 8, 1]),
-            tf.zeros([2], tf.int32),
-            tf.constant(5),
-            tf.constant(0.01),
-            tf.constant(0),
-        )
-        .graph.as_graph_def()
-    )
+    graph = model._chain.get_concrete_function(
+        tf.zeros([1, 8, 8, 1]),
+        rng.stream(0),
+        tf.constant(5),
+        tf.constant(0.01),
+        tf.constant(0),
+    ).graph.as_graph_def()
     ops = {n.op for n in graph.node}
     ops |= {n.op for f in graph.library.function for n in f.node_def}
     assert "While" in ops or "StatelessWhile" in ops
@@ -180,7 +176,7 @@ def test_a_loss_of_ones_own_is_refused(tiny_model):
 def test_xla_follows_the_device_by_default(tiny_model):
     assert tiny_model.jit_compile is False  # the update as a whole, ever
     on_gpu = bool(tf.config.list_physical_devices("GPU"))
-    assert bool(tiny_model._chains[1]._jit_compile) is on_gpu
+    assert bool(tiny_model._chain._jit_compile) is on_gpu
 
 
 def test_xla_chain_agrees_with_the_graph_without_noise():
@@ -188,8 +184,8 @@ def test_xla_chain_agrees_with_the_graph_without_noise():
     plain, xla = (srmcmc_tf.ShortRunEBM(f, K=5, noise=0.0) for _ in range(2))
     xla.compile(jit_compile=True)
     z = tiny_start = plain.start([0, 1])
-    seed = rng.seed_of([0, 1])
-    ends = [m._run_chain(z, seed, 5, 0.0).x for m in (plain, xla)]
+    stream = rng.stream_per_row([0, 1])
+    ends = [m.run_chain(z, stream).x for m in (plain, xla)]
     np.testing.assert_allclose(*ends, atol=1e-5)
     assert np.abs(ends[0] - tiny_start).max() > 0
 

@@ -1,16 +1,16 @@
 """The adversarial network of the paper's comparison."""
 
 import math
+from collections.abc import Container, Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
-from tqdm import tqdm
 
 from srmcmc_tf.models.baselines import networks
 from srmcmc_tf.models.baselines.latent import LatentModel, descend
-from srmcmc_tf.models.generator import unpack_images
-from srmcmc_tf.sampling import chain, rng
-from srmcmc_tf.sampling.inversion import Reconstruction
+from srmcmc_tf.models.generator import Rate, unpack_images
+from srmcmc_tf.sampling import chain, inversion, rng
 
 
 @keras.saving.register_keras_serializable("srmcmc_tf")
@@ -18,7 +18,7 @@ class DCGAN(LatentModel):
     """A generator against a discriminator (Radford et al., 2015).
 
     Convolutions throughout, strided instead of pooled; ReLU in the generator
-    and LeakyReLU in the discriminator; batch normalisation but at the image;
+    and LeakyReLU in the discriminator; batch normalisation except at the image;
     weights start from N(0, 0.02^2); Adam with beta_1 = 0.5. One update moves
     both networks once, by the losses of the same batch; the generator's is
     the one that does not saturate.
@@ -37,7 +37,9 @@ class DCGAN(LatentModel):
     6339652
     """
 
-    def __init__(self, image_size, channels=3, **kwargs):
+    def __init__(
+        self, image_size: int, channels: int = 3, **kwargs: Any
+    ) -> None:
         super().__init__(image_size, channels, **kwargs)
         shared = dict(n_f=self.n_f, batch_norm=True, dtype=self.precision)
         self.generator = networks.generator(
@@ -53,10 +55,14 @@ class DCGAN(LatentModel):
         )
 
     @staticmethod
-    def adam(learning_rate=2e-4):
+    def adam(learning_rate: Rate = 2e-4) -> keras.optimizers.Adam:
         return keras.optimizers.Adam(learning_rate, 0.5, 0.999, epsilon=1e-8)
 
-    def compile(self, optimizer=None, **kwargs):
+    def compile(
+        self,
+        optimizer: keras.optimizers.Optimizer | None = None,
+        **kwargs: Any,
+    ) -> None:
         """Sets the optimizers.
 
         Args:
@@ -73,7 +79,7 @@ class DCGAN(LatentModel):
             self.discriminator.trainable_variables
         )
 
-    def checkpoint_items(self):
+    def checkpoint_items(self) -> dict[str, Any]:
         return {
             "generator": self.generator,
             "discriminator": self.discriminator,
@@ -81,7 +87,7 @@ class DCGAN(LatentModel):
             **super().checkpoint_items(),
         }
 
-    def train_step(self, data):
+    def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One update of both networks; returns its quantities by name."""
         x = unpack_images(data)
         draw = rng.TRAIN, self.optimizer.iterations
@@ -96,21 +102,21 @@ class DCGAN(LatentModel):
             logs[f"{name}_gradient_norm"] = norm
         return logs
 
-    def test_step(self, data):
+    def test_step(self, data: Any) -> dict[str, tf.Tensor]:
         """The quantities of an update on other data, without the update."""
         return self._compare(unpack_images(data), rng.TEST, 0, training=False)
 
     def reconstruct(
         self,
-        x,
+        x: tf.Tensor,
         *,
-        seeds=None,
-        iterations=200,
-        step=None,
-        sigma=0.1,
-        observe=tf.identity,
-        keep=(),
-    ):
+        seeds: Sequence[int] | None = None,
+        iterations: int = 200,
+        step: float | None = None,
+        sigma: float = 0.1,
+        observe: inversion.Observe = tf.identity,
+        keep: Container[int] = (),
+    ) -> inversion.Reconstruction:
         """Infers latents whose images are the given ones.
 
         Langevin dynamics from the prior towards the posterior of z, for
@@ -124,34 +130,34 @@ class DCGAN(LatentModel):
             iterations: steps of the chain.
             step: s of z + s^2 / 2 * d log p(z | x) / dz + s * N(0, I); by
                 default sigma * sqrt(20 / pixels), because the curvature of
-                the misfit grows with their number; of 6, 20, 60 and 120 it was
-                20 that fitted best, both on digits and on faces.
+                the misfit grows with their number; of 6, 20, 60 and 120, 20
+                fitted best, both on digits and on faces.
             sigma: of the likelihood.
             observe: images to what is known of them.
             keep: iterations at which g(z) is kept as a frame.
 
         Returns:
-            A `reconstruct.Reconstruction` with z [n, latent].
+            A `Reconstruction` with z [n, latent].
         """
         x = tf.convert_to_tensor(x, tf.float32)
         target = observe(x)
         if step is None:
             step = sigma * math.sqrt(20 / math.prod(target.shape[1:]))
         seeds = range(len(x)) if seeds is None else seeds
-        noise_seeds = rng.fold(rng.seeds_of(seeds), rng.CHAIN)
+        stream = rng.stream_per_row(seeds).fold(rng.CHAIN)
         axes = list(range(1, target.shape.rank))
 
-        def log_posterior(z):
+        def log_posterior(z: tf.Tensor) -> tf.Tensor:
             misfit = tf.square(target - observe(self(z)))
             misfit = tf.reduce_sum(misfit, axes) / sigma**2
             return -0.5 * (misfit + tf.reduce_sum(tf.square(z), 1))
 
         @tf.function
-        def move(z, i):
+        def move(z: tf.Tensor, i: tf.Tensor) -> tf.Tensor:
             return chain.langevin(
                 log_posterior,
                 z,
-                noise_seeds,
+                stream,
                 K=1,
                 step_size=step**2 / 2,
                 noise=step,
@@ -159,30 +165,29 @@ class DCGAN(LatentModel):
             ).x
 
         @tf.function
-        def look(z):
+        def look(z: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
             ends = self(z)
             error = tf.square(target - observe(ends))
             return ends, tf.reduce_mean(error, axes)
 
-        z, mse, frames = self.start(seeds), [], []
-        bar = tqdm(
-            range(iterations + 1), unit=" iterations", delay=2, leave=False
-        )
-        for i in bar:
+        z = self.start(seeds)
+
+        def evaluate(i: int) -> tuple[tf.Tensor, tf.Tensor]:
+            nonlocal z
             if i:
                 z = move(z, tf.constant(i - 1))
-            ends, errors = look(z)
-            mse.append(errors)
-            if i in keep:
-                frames.append(ends)
-        frames = tf.stack(frames) if frames else ends[None][:0]
-        return Reconstruction(ends, z, tf.stack(mse), frames)
+            return look(z)
 
-    def _compare(self, x, *draw, training):
-        """Both losses, and how probable data and samples are to be data."""
+        ends, mse, frames = inversion.iterate(evaluate, iterations, keep)
+        return inversion.Reconstruction(ends, z, mse, frames)
+
+    def _compare(
+        self, x: tf.Tensor, *draw: Any, training: bool
+    ) -> dict[str, tf.Tensor]:
+        """Both losses, and the probabilities of data and samples to be data."""
         z = self._normal(tf.shape(x)[0], *draw)
         samples = self.generator(z, training=training)
-        # Two batches: normalised together, each would tell of the other.
+        # Two batches: normalised together, each would depend on the other.
         data = self.discriminator(x, training=training)
         samples = self.discriminator(samples, training=training)
         on_data = tf.reduce_mean(tf.nn.softplus(-data))

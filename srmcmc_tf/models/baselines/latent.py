@@ -1,4 +1,7 @@
-"""What the baselines share: a generator x = g(z) of z ~ N(0, I)."""
+"""The base class of the baselines: a generator x = g(z) of z ~ N(0, I)."""
+
+from collections.abc import Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -8,7 +11,7 @@ from srmcmc_tf.sampling import rng
 
 
 class LatentModel(Generator):
-    """Images from a latent z, used as a `ShortRunEBM` is.
+    """Images from a latent z, with the methods of a `ShortRunEBM`.
 
     A subclass has a network `generator`, an `adam` and its training.
 
@@ -17,22 +20,23 @@ class LatentModel(Generator):
         channels: number of channels of the images.
         n_f: feature maps at full size, as of `energy.convnet`.
         latent: length of z.
-        seed: integer that names initial weights and all noise of the training.
+        seed: integer, the random seed of initial weights and all noise in
+            training.
         precision: a Keras dtype policy of the networks.
         **kwargs: of `keras.Model`, such as `name`.
     """
 
     def __init__(
         self,
-        image_size,
-        channels=3,
+        image_size: int,
+        channels: int = 3,
         *,
-        n_f=64,
-        latent=100,
-        seed=0,
-        precision="float32",
-        **kwargs,
-    ):
+        n_f: int = 64,
+        latent: int = 100,
+        seed: int = 0,
+        precision: str = "float32",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(seed=seed, **kwargs)
         self.image_size = image_size
         self.channels = channels
@@ -42,20 +46,20 @@ class LatentModel(Generator):
         self.built = True
 
     @property
-    def image_shape(self):
+    def image_shape(self) -> tuple[int, ...]:
         return self.image_size, self.image_size, self.channels
 
-    def call(self, z):
+    def call(self, z: tf.Tensor) -> tf.Tensor:
         """g(z), in [-1, 1]: z [n, latent] to [n, h, w, c]."""
         return self.generator(z, training=False)
 
-    def start(self, seeds):
-        """The latents z that `seeds` name, standard normal [n, latent]."""
-        seeds = rng.fold(rng.seeds_of(seeds), rng.START)
-        return rng.normal([len(seeds), self.latent], seeds)
+    def start(self, seeds: Sequence[int]) -> tf.Tensor:
+        """The latents z of `seeds`, standard normal [n, latent]."""
+        stream = rng.stream_per_row(seeds).fold(rng.START)
+        return stream.normal([len(stream.seeds), self.latent])
 
-    def sample(self, seeds):
-        """One image a seed, which names its z.
+    def sample(self, seeds: Sequence[int]) -> tf.Tensor:
+        """One image per seed, which names its z.
 
         Args:
             seeds: integers, shape [n].
@@ -65,7 +69,9 @@ class LatentModel(Generator):
         """
         return self(self.start(seeds))
 
-    def interpolate(self, z1, z2, rho):
+    def interpolate(
+        self, z1: tf.Tensor, z2: tf.Tensor, rho: Sequence[float]
+    ) -> tf.Tensor:
         """The images of latents between two, rho z1 + sqrt(1 - rho^2) z2.
 
         Args:
@@ -80,12 +86,16 @@ class LatentModel(Generator):
         x = self(tf.reshape(z, [-1, self.latent]))
         return tf.reshape(x, [*z.shape[:2], *self.image_shape])
 
-    def compile(self, optimizer=None, **kwargs):
+    def compile(
+        self,
+        optimizer: keras.optimizers.Optimizer | None = None,
+        **kwargs: Any,
+    ) -> None:
         """Sets the optimizer, by default the model's own Adam."""
-        kwargs["jit_compile"] = False  # slower on a CPU, and other numbers
+        kwargs["jit_compile"] = False  # slower on a CPU, with other rounding
         super().compile(optimizer or self.adam(), **kwargs)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
             "image_size": self.image_size,
@@ -96,19 +106,24 @@ class LatentModel(Generator):
             "precision": self.precision,
         }
 
-    def get_compile_config(self):
+    def get_compile_config(self) -> dict[str, Any]:
         optimizer = keras.saving.serialize_keras_object(self.optimizer)
         return {"optimizer": optimizer}
 
-    def _normal(self, n, *draw):
-        """Standard normals [n, latent] that `draw` names, on this replica."""
+    def _normal(self, n: tf.Tensor, *draw: Any) -> tf.Tensor:
+        """Standard normals [n, latent] of `draw`, on this replica."""
         context = tf.distribute.get_replica_context()
         replica = context.replica_id_in_sync_group
-        seed = rng.fold(rng.seed_of(self.seed), *draw, replica)
-        return rng.normal([n, self.latent], seed)
+        stream = rng.stream(self.seed).fold(*draw, replica)
+        return stream.normal([n, self.latent])
 
 
-def descend(tape, loss, variables, optimizer):
+def descend(
+    tape: tf.GradientTape,
+    loss: tf.Tensor,
+    variables: list[Any],
+    optimizer: keras.optimizers.Optimizer,
+) -> tf.Tensor:
     """Moves variables down a loss; returns the norm of its gradient."""
     # The optimizer sums over replicas; a loss is a mean.
     share = 1.0 / tf.distribute.get_strategy().num_replicas_in_sync

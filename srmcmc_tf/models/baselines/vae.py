@@ -1,13 +1,15 @@
 """The variational autoencoder of the paper's comparison."""
 
 import math
+from collections.abc import Container, Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
 
 from srmcmc_tf.models.baselines import networks
 from srmcmc_tf.models.baselines.latent import LatentModel, descend
-from srmcmc_tf.models.generator import unpack_images
+from srmcmc_tf.models.generator import Rate, unpack_images
 from srmcmc_tf.sampling import rng
 from srmcmc_tf.sampling.inversion import Reconstruction
 
@@ -38,7 +40,9 @@ class VAE(LatentModel):
     7968203
     """
 
-    def __init__(self, image_size, channels=3, **kwargs):
+    def __init__(
+        self, image_size: int, channels: int = 3, **kwargs: Any
+    ) -> None:
         super().__init__(image_size, channels, **kwargs)
         shared = dict(n_f=self.n_f, dtype=self.precision)
         self.encoder = networks.encoder(
@@ -49,18 +53,22 @@ class VAE(LatentModel):
         )
 
     @staticmethod
-    def adam(learning_rate=1e-3):
+    def adam(learning_rate: Rate = 1e-3) -> keras.optimizers.Adam:
         return LatentModel.adam(learning_rate)
 
-    def compile(self, optimizer=None, **kwargs):
+    def compile(
+        self,
+        optimizer: keras.optimizers.Optimizer | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().compile(optimizer, **kwargs)
         self.optimizer.build(self.trainable_variables)
 
-    def checkpoint_items(self):
+    def checkpoint_items(self) -> dict[str, Any]:
         networks = {"encoder": self.encoder, "generator": self.generator}
         return networks | super().checkpoint_items()
 
-    def train_step(self, data):
+    def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One update along the bound's gradient; its quantities by name."""
         x = unpack_images(data)
         with tf.GradientTape() as tape:
@@ -69,25 +77,30 @@ class VAE(LatentModel):
         norm = descend(tape, logs["loss"], variables, self.optimizer)
         return {**logs, "gradient_norm": norm}
 
-    def test_step(self, data):
+    def test_step(self, data: Any) -> dict[str, tf.Tensor]:
         """The quantities of an update on other data, without the update."""
         return self._bound(unpack_images(data), rng.TEST, 0)
 
-    def encode(self, x):
+    def encode(self, x: tf.Tensor) -> list[tf.Tensor]:
         """Mean and log sigma of z, [n, latent] each, for images."""
         return tf.split(self.encoder(x), 2, axis=1)
 
-    def reconstruct(self, x, *, seeds=None, keep=()):
+    def reconstruct(
+        self,
+        x: tf.Tensor,
+        *,
+        seeds: Sequence[int] | None = None,
+        keep: Container[int] = (),
+    ) -> Reconstruction:
         """The VAE's own reconstructions: encoded to the mean, and decoded.
 
         Args:
             x: images in [-1, 1], [n, h, w, c].
-            seeds: as of the other models; not used, for nothing is drawn.
-            keep: with 0 in it the result is also kept as a frame.
+            seeds: as for the other models; not used, because nothing is drawn.
+            keep: if it contains 0, the result is also kept as a frame.
 
         Returns:
-            A `reconstruct.Reconstruction` with z [n, latent], of no
-            iterations.
+            A `Reconstruction` with z [n, latent] and no iterations.
         """
         x = tf.convert_to_tensor(x, tf.float32)
         z, _ = self.encode(x)
@@ -96,8 +109,8 @@ class VAE(LatentModel):
         frames = ends[None] if 0 in keep else ends[None][:0]
         return Reconstruction(ends, z, mse[None], frames)
 
-    def _bound(self, x, *draw):
-        """The negative bound, in nats a pixel, and what it is made of."""
+    def _bound(self, x: tf.Tensor, *draw: Any) -> dict[str, tf.Tensor]:
+        """The negative bound, in nats per pixel, and its terms."""
         mean, log_sigma = self.encode(x)
         sigma = tf.exp(log_sigma)
         z = mean + sigma * self._normal(tf.shape(x)[0], *draw)

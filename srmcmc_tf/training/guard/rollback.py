@@ -79,8 +79,8 @@ def branch_seed(base: int, number: int) -> int:
     """Returns the seed of the branch after so many interventions."""
     if not number:
         return base
-    folded = rng.fold(rng.seed_of(base), rng.BRANCH, number)
-    return int(rng.integer(folded, 2**31 - 1))
+    stream = rng.stream(base).fold(rng.BRANCH, number)
+    return int(stream.integer(2**31 - 1))
 
 
 def roll_back(

@@ -133,7 +133,7 @@ def test_the_bound_is_that_of_gaussians():
     logs = {k: v[0] for k, v in fit(model, x).items()}
 
     mean, log_sigma = (v.numpy() for v in model.encode(x))
-    noise = rng.normal([8, 3], rng.fold(rng.seed_of(7), rng.TRAIN, 0, 0))
+    noise = rng.stream(7).fold(rng.TRAIN, 0, 0).normal([8, 3])
     decoded = model(mean + np.exp(log_sigma) * noise).numpy()
     mse = np.mean((x - decoded) ** 2)
     likelihood = stats.norm.logpdf(x, decoded, np.sqrt(mse)).mean()
@@ -153,7 +153,7 @@ def test_an_update_moves_both_networks_by_their_cross_entropies():
     model = DCGAN(8, 1, n_f=4, latent=3, seed=7)
     model.compile(keras.optimizers.SGD(0.1))
     x = images()
-    noise = rng.normal([8, 3], rng.fold(rng.seed_of(7), rng.TRAIN, 0, 0))
+    noise = rng.stream(7).fold(rng.TRAIN, 0, 0).normal([8, 3])
     loss = keras.losses.BinaryCrossentropy(from_logits=True)
     one, zero = tf.ones([8, 1]), tf.zeros([8, 1])
     networks = model.generator, model.discriminator
