@@ -71,6 +71,13 @@ def test_a_sigma_that_goes_on_is_the_same():
         unrest = 4.0 if update // 50 == 3 else 0.5
         whole.observe(update, unrest)
         parts.observe(update, unrest)
-        state = json.loads(json.dumps(parts.to_dict()))
+        state = json.loads(json.dumps(parts.state()))
         parts = AutoSigma(learning_rate=1e-3, least=0.0, state=state)
         assert float(parts(update)) == float(whole(update))
+
+
+def test_annealing_does_not_react():
+    anneal = Anneal(0.4, after=100, half_life=50)
+    anneal.observe(50, 10.0)
+    assert anneal.state() is None
+    assert float(anneal(50)) == pytest.approx(0.4)
