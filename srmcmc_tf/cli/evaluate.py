@@ -2,10 +2,9 @@
 
 import pathlib
 
-from srmcmc_tf.runs.run import Run
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.runs import run as runs
+from srmcmc_tf.runs.run import Run
 
 METRICS = ("fid", "kid", "is", "mse")
 _HELP = [
@@ -41,7 +40,6 @@ def evaluate(argv):
 
     tf.config.experimental.enable_op_determinism()
     from srmcmc_tf.evaluation import evaluate
-    from srmcmc_tf.runs import loading
 
     chosen = given.get(
         "metrics", METRICS if "workdir" in given else METRICS[:3]
@@ -49,8 +47,8 @@ def evaluate(argv):
     options = dict(chosen=chosen, path=given.get("inception", ""))
     if "workdir" in given:
         run = Run(given["workdir"])
-    model = run.load_model(best=given.get("best", False))
-    config = run.config
+        model = run.load_model(best=given.get("best", False))
+        config = run.config
         out = flags.output(given)
         options["n"] = given.get("n", 40_000)
         records = evaluate.of_run(model, config, out=out, **options)

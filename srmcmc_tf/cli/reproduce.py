@@ -15,11 +15,11 @@ import shutil
 import statistics
 import time
 
-from srmcmc_tf.runs.run import Run
-from srmcmc_tf.runs import interventions
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.errors import NonFiniteError, UserError
 from srmcmc_tf.reproduce import cost, experiments
+from srmcmc_tf.runs import interventions
+from srmcmc_tf.runs.run import Run
 
 _HELP = [
     ("scale", "cpu", "paper, cpu (2 cores, 2 hours a table) or smoke"),
@@ -157,16 +157,13 @@ class _Work:
         """Our numbers for a run, their errors by metric, remarks on them."""
         from srmcmc_tf.evaluation import evaluate
         from srmcmc_tf.reproduce import sweep
-        from srmcmc_tf.runs import loading
-        from srmcmc_tf.training.guard import rollback
 
         try:
             workdir = self._trained(run.config)
         except NonFiniteError as error:
             diverged = dict.fromkeys(run.paper, "diverged")
             return diverged, {}, [f"{run.label}: {error}"]
-        run = Run(workdir)
-    model, config = run.load_model(), run.config
+        model, config = Run(workdir).load_model(), Run(workdir).config
         records = evaluate.of_run(
             model,
             config,
@@ -190,12 +187,14 @@ class _Work:
         return found, errors, remarks
 
     def _figure(self, name, figure):
-        from srmcmc_tf.training.guard import rollback
 
         config = figure.config
         workdir = self._trained(config)
         notes = [_setting(config)]
-        notes += map(interventions.describe, Run(workdir).interventions.up_to(config.updates))
+        notes += map(
+            interventions.describe,
+            Run(workdir).interventions.up_to(config.updates),
+        )
         out = self.report / name
         if figure.verb is None:
             out.mkdir(exist_ok=True)

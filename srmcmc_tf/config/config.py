@@ -187,7 +187,10 @@ class Config:
         return MODEL_KINDS[self.model]
 
 
-FIELDS = {field.name: field for field in dataclasses.fields(Config)}
+# Any: a field's `type` may also be text, but never is in this file.
+FIELDS: dict[str, Any] = {
+    field.name: field for field in dataclasses.fields(Config)
+}
 
 
 def parse(name: str, text: str) -> Any:
@@ -209,7 +212,7 @@ def from_dict(values: dict[str, Any]) -> Config:
     return Config(**values)
 
 
-def check(field: dataclasses.Field, value: Any) -> None:
+def check(field: Any, value: Any) -> None:
     """Raises `UserError` where a value is not allowed."""
     rules = field.metadata
     if rules["word"] and value == rules["word"]:
@@ -246,7 +249,7 @@ def _check_toy(config: Config) -> None:
         )
 
 
-def allowed(field: dataclasses.Field) -> str:
+def allowed(field: Any) -> str:
     """The values a field may take, in words; nothing where any text may."""
     rules = field.metadata
     if rules["choices"]:
@@ -257,7 +260,7 @@ def allowed(field: dataclasses.Field) -> str:
     return f"{rules['low']:,} to {rules['high']:,}{word}"
 
 
-def _refusal(field: dataclasses.Field, value: Any) -> str:
+def _refusal(field: Any, value: Any) -> str:
     kind = {int: "a whole number, ", float: "a number, ", str: ""}[field.type]
     if field.metadata["choices"]:
         kind = "one of "

@@ -34,7 +34,7 @@ def _lmdb(path: pathlib.Path) -> Source:
     except lmdb.Error as error:
         raise UserError(f"{path}: not a readable lmdb: {error}") from None
 
-    def entries() -> Iterator[tuple[str, bytes]]:
+    def entries() -> Iterator[tuple[str, memoryview]]:
         with database.begin(buffers=True) as transaction:
             for key, value in transaction.cursor():
                 yield bytes(key).decode(errors="replace"), value

@@ -26,8 +26,8 @@ def square(
     if isinstance(content, np.ndarray):
         image = Image.fromarray(content.squeeze())
     else:
-        is_path = isinstance(content, pathlib.Path)
-        image = Image.open(content if is_path else io.BytesIO(content))
+        file = io.BytesIO(content) if isinstance(content, bytes) else content
+        image = Image.open(file)
     image = ImageOps.exif_transpose(image)
     image = image.convert("RGB" if channels == 3 else "L")
     side = min(image.size)

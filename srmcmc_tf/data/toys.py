@@ -129,7 +129,7 @@ _PLANE = {
 }
 
 
-def _along(centers: np.ndarray, scales: np.ndarray) -> Toy:
+def _along(centers: np.ndarray, scales: np.ndarray | float) -> Toy:
     """Pieces of equal weight."""
     n = len(centers)
     return Toy(np.full(n, 1 / n), centers, np.broadcast_to(scales, [n]))

@@ -98,7 +98,7 @@ def from_path(path: str | os.PathLike[str], split: str) -> ImageSet:
 
 
 def _from_folder(path: pathlib.Path, split: str) -> ImageSet:
-    source = sources._folder(path)
+    source = sources.folder(path)
     first = _open(next(iter(source.read([0])))[2])
 
     def load(entry: tuple) -> np.ndarray:

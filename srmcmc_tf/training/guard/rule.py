@@ -61,7 +61,9 @@ class State:
     """
 
     seen: int = 0
-    values: dict[str, Sequence[float]] = dataclasses.field(default_factory=dict)
+    values: Mapping[str, Sequence[float]] = dataclasses.field(
+        default_factory=dict
+    )
     unrest: float = 0.0
     restless: int = 0
 
