@@ -14,8 +14,6 @@ from srmcmc_tf.files import atomic
 if TYPE_CHECKING:  # half a second to import, and only needed for toys
     from matplotlib.figure import Figure
 
-    from srmcmc_tf.evaluation.toy_density import Densities
-
 
 def grid(x: np.ndarray, columns: int | None = None) -> np.ndarray:
     """Arranges images [n, h, w, c] about [-1, 1] in rows on black.
@@ -100,8 +98,8 @@ def save_animation(
     )
 
 
-def densities(found: "Densities", numbers: Mapping[str, float]) -> np.ndarray:
-    """Draws the figure of the paper's appendix: densities, and their logarithms.
+def densities(found: Any, numbers: Mapping[str, float]) -> np.ndarray:
+    """Draws the figure of the paper's appendix: densities and their logarithms.
 
     Args:
         found: `toy_density.Densities`, in 1-D or 2-D.

@@ -10,7 +10,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import pytest
 import tensorflow as tf
-from helpers import TINY
+from helpers import TINY, untrained_run
 
 from srmcmc_tf.config import presets
 from srmcmc_tf.evaluation import image_sets
@@ -46,6 +46,12 @@ def tiny_model():
     model = srmcmc_tf.ShortRunEBM(energy, K=3)
     model.compile()
     return model
+
+
+@pytest.fixture(scope="session")
+def tiny_run(tmp_path_factory):
+    """A `Run` of 8x8x1 images that was never trained."""
+    return untrained_run(tmp_path_factory.mktemp("runs") / "tiny")
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,10 @@ from tensorboard.backend.event_processing.event_accumulator import (
     EventAccumulator,  # noqa: E501
 )
 
+from srmcmc_tf.config import presets
 from srmcmc_tf.data import pixels
+from srmcmc_tf.models import factory
+from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training.guard import rollback, rule
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -66,6 +69,21 @@ def flags(**settings):
     return [f"--{name}={value}" for name, value in settings.items()]
 
 
+def untrained_run(directory, dataset="digits", model="ebm", **settings):
+    """A run of the tiny settings that claims to have made all its updates."""
+    preset = presets.load(dataset, model)
+    config = dataclasses.replace(
+        preset, **{**TINY, **preset.kind.changes, **settings}
+    )
+    run = Run(directory)
+    run.path.mkdir(parents=True)
+    run.save_config(config, "0123456789abcdef")
+    model = factory.build(config)
+    model.optimizer.iterations.assign(config.updates)
+    run.checkpoints.save(model)
+    return run
+
+
 def start(*args, **kwargs):
     """Starts `bin/train` as a user would, without waiting for it."""
     return subprocess.Popen(
@@ -88,9 +106,9 @@ def run(*args, timeout=240, **kwargs):
     return finish(start(*args, **kwargs), timeout)
 
 
-def call(verb, *args):
-    """A verb of bin/ without a process of its own: code, stdout, stderr."""
-    main = importlib.import_module(f"srmcmc_tf.cli.{verb}").main
+def call(command, *args):
+    """A command of bin/ in this process: exit code, stdout, stderr."""
+    main = importlib.import_module(f"srmcmc_tf.cli.{command}").main
     out, err = io.StringIO(), io.StringIO()
     with (
         pytest.MonkeyPatch.context() as patch,
@@ -98,9 +116,19 @@ def call(verb, *args):
         contextlib.redirect_stderr(err),
         pytest.raises(SystemExit) as end,
     ):
-        patch.setattr(sys, "argv", [verb, *map(str, args)])
+        patch.setattr(sys, "argv", [command, *map(str, args)])
         main()
     return end.value.code, out.getvalue(), err.getvalue()
+
+
+def explains_a_missing_run(command, tmp_path):
+    """Asserts that a command without a run fails with one line."""
+    for args in ([], [f"--workdir={tmp_path}"]):
+        code, _, err = call(command, *args)
+        assert code == 1 and len(err.splitlines()) == 1
+        assert "--workdir" in err or "is no run" in err
+    code, out, _ = call(command, "--help")
+    assert code == 0 and "--workdir=RUN" in out
 
 
 def small_graph(softmax=True, batch_norm=True):

@@ -1,1 +1,1 @@
-"""The verbs of bin/: flags to config to calls."""
+"""The commands of bin/: flags in, calls of the library, lines out."""

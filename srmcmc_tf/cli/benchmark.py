@@ -7,7 +7,6 @@ machines are noisy and a ratio of neighbours is less so.
 import importlib
 
 from srmcmc_tf.cli import app, flags
-from srmcmc_tf.errors import UserError
 
 # A function of srmcmc_tf/benchmarks/MODULE.py each.
 _SECTIONS = {
@@ -23,28 +22,26 @@ _SECTIONS = {
 }
 
 
-def main():
+COMMAND = flags.Command(
+    "benchmark",
+    f"bin/benchmark [NAME ...] [flags]\n\n{__doc__}\n"
+    + "\n".join(f"  {n:<9} {text}" for n, (_, text) in _SECTIONS.items()),
+    (flags.INCEPTION,),
+    operands=tuple(_SECTIONS),
+)
+
+
+def main() -> None:
     app.run("benchmark", benchmark)
 
 
-def benchmark(argv):
-    asked, argv = flags.wants_help(argv)
-    if asked:
-        print(f"bin/benchmark [NAME ...] [--inception=PATH]\n\n{__doc__}")
-        for name, (_, text) in _SECTIONS.items():
-            print(f"  {name:<9} {text}")
-        return 0
-    given = [arg for arg in argv if arg.startswith("-")]
-    weights = flags.parse("benchmark", given, {"inception": str})
-    names = [arg for arg in argv if arg not in given] or _SECTIONS
-    for name in names:
-        if name not in _SECTIONS:
-            raise UserError(f"{name!r}: must be one of {', '.join(_SECTIONS)}")
+def benchmark(argv: list[str]) -> int:
+    args = flags.parse(COMMAND, argv)
     app.import_tensorflow()
-    for name in names:
-        module, text = _SECTIONS[name]
+    for name in args.operands or _SECTIONS:
+        module_name, text = _SECTIONS[name]
         print(f"\n## {name}: {text}")
-        module = importlib.import_module(f"srmcmc_tf.benchmarks.{module}")
-        options = weights.values() if name == "inception" else ()
+        module = importlib.import_module(f"srmcmc_tf.benchmarks.{module_name}")
+        options = args.given.values() if name == "inception" else ()
         getattr(module, name)(*options)
     return 0

@@ -1,4 +1,4 @@
-"""From a bare Python to a running verb: the environment of a clone.
+"""Sets up the environment of a clone, and runs a command in it.
 
 Runs before anything is installed, so it imports the standard library only.
 """
@@ -15,12 +15,14 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
-# Its text says what was installed; a .venv without it is somebody else's.
+# Its text is a digest of what was installed; a .venv without it was made by
+# somebody else.
 MARK = VENV / ".srmcmc_tf"
+_UNFINISHED = "unfinished"
 
 
-def run(verb):
-    """Runs `srmcmc_tf.cli.VERB`, in an environment that has what it needs."""
+def run(command: str) -> None:
+    """Runs `srmcmc_tf.cli.COMMAND` in an environment that has what it needs."""
     if not (3, 10) <= sys.version_info[:2] <= (3, 13):
         version = ".".join(map(str, sys.version_info[:3]))
         sys.exit(f"needs Python 3.10 to 3.13; {sys.executable} is {version}")
@@ -33,42 +35,43 @@ def run(verb):
         if installed or not in_venv:
             python = str(VENV / "bin" / "python")
             os.execv(python, [python, *sys.argv])
-    importlib.import_module(f"srmcmc_tf.cli.{verb}").main()
+    importlib.import_module(f"srmcmc_tf.cli.{command}").main()
 
 
-def _has_package():
-    """Whether the running Python has srmcmc_tf installed, not only near."""
+def _has_package() -> bool:
+    """Whether srmcmc_tf is installed, not only importable from this clone."""
     path = [p for p in sys.path if pathlib.Path(p or ".").resolve() != ROOT]
     found = importlib.metadata.distributions(name="srmcmc_tf", path=path)
     return next(iter(found), None) is not None
 
 
-def _install():
-    """Makes .venv what setup.cfg asks for; False where it is so already."""
+def _install() -> bool:
+    """Installs what setup.cfg requires; False if that is installed already."""
     with open(ROOT / "setup.cfg", "rb") as setup:
         wanted = hashlib.sha256(setup.read()).hexdigest()
         if _mark() == wanted:
             return False
-        # Two verbs started at once: the second waits for the first.
+        # Of two commands started at once, the second waits for the first.
         fcntl.flock(setup, fcntl.LOCK_EX)
         if _mark() == wanted:
             return False
         print(
             f"installing into {VENV} (once, a minute or two)", file=sys.stderr
         )
-        # One that was begun and not finished is made anew; a finished one,
-        # or somebody else's, is only brought up to date.
-        fresh = _mark() == "unfinished" or not _entries(VENV)
+        # An unfinished one is made again; a finished one, or somebody else's,
+        # is only updated.
+        fresh = _mark() == _UNFINISHED or not _entries(VENV)
         if fresh:
             shutil.rmtree(VENV, ignore_errors=True)
             VENV.mkdir(exist_ok=True)
-            MARK.write_text("unfinished")
+            MARK.write_text(_UNFINISHED)
         try:
             if fresh:
                 _call(sys._base_executable, "-m", "venv", str(VENV))
             pip = [str(VENV / "bin" / "python"), "-m", "pip", "install"]
             pip += ["--quiet", "--disable-pip-version-check"]
-            _call(*pip, "--upgrade", "pip")  # Python 3.10's own resolves badly
+            # The pip of Python 3.10 is slow to resolve.
+            _call(*pip, "--upgrade", "pip")
             _call(*pip, "--editable", f"{ROOT}[serve,test]")
         except BaseException:
             if fresh:
@@ -78,24 +81,26 @@ def _install():
         return True
 
 
-def _mark():
+def _mark() -> str | None:
     return MARK.read_text() if MARK.exists() else None
 
 
-def _entries(path):
+def _entries(path: pathlib.Path) -> list[pathlib.Path]:
     return list(path.iterdir()) if path.is_dir() else []
 
 
-def _call(*command):
+def _call(*command: str) -> None:
     try:
         done = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
     except OSError:
-        sys.exit(f"{VENV} is no Python environment: remove it, start again")
+        sys.exit(
+            f"{VENV} is not a Python environment: remove it and start again"
+        )
     if done.returncode:
         sys.stderr.write(done.stdout.decode(errors="replace"))
         sys.exit(
-            f"the installation failed: `python {' '.join(command[1:4])}` said "
-            "the above; mend that and start again, nothing is in the way"
+            f"the installation failed: `python {' '.join(command[1:4])}` "
+            "printed the above; fix that and start again"
         )

@@ -1,58 +1,59 @@
 """bin/export: a run for other programs."""
 
-import functools
 import sys
 
 from srmcmc_tf.cli import app, flags
+from srmcmc_tf.cli.flags import Flag
+from srmcmc_tf.cli.parsers import choice
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.runs.run import Run
 
-FORMATS = ("saved_model", "npz")
-_HELP = [
+COMMAND = flags.Command(
+    "export",
+    "Writes a run as a SavedModel to serve, or its weights as arrays.",
     (
-        "format",
-        "saved_model",
-        "saved_model: versions 1, 2, ... for TF Serving; npz: the weights, "
-        "00/kernel (HWIO), 00/bias, ...",
+        flags.WORKDIR,
+        flags.BEST,
+        Flag(
+            "format",
+            "saved_model",
+            "saved_model: versions 1, 2, ... for TF Serving; npz: the weights, "
+            "00/kernel (HWIO), 00/bias, ...",
+            choice("saved_model", "npz"),
+        ),
+        Flag(
+            "out",
+            None,
+            "the versions' directory; npz: RUN/weights.npz",
+            placeholder="RUN/export",
+        ),
     ),
-    ("out", "RUN/export", "the versions' directory; npz: RUN/weights.npz"),
-]
+)
 
 
-def main():
+def main() -> None:
     app.run("export", export)
 
 
-def export(argv):
-    text = "Writes a run as a SavedModel to serve, or its weights as arrays."
-    parsers = {"format": functools.partial(flags.choice, "format", FORMATS)}
-    given = flags.of_run("export", argv, text, _HELP, parsers)
-    if given is None:
-        return 0
-    model = Run(given["workdir"]).config.model
-    if model != "ebm":
-        raise UserError(f"{given['workdir']} is a {model}: no energy to export")
-    flags.need_images(given, "bin/export")
+def export(argv: list[str]) -> int:
+    args = flags.parse(COMMAND, argv)
+    run = flags.open_run(args)
+    if not run.config.kind.has_chain:
+        raise UserError(f"{run} is a {run.config.model}: no energy to export")
+    flags.require_images(run, "bin/export")
     app.import_tensorflow()
+    from srmcmc_tf.models import energies
+    from srmcmc_tf.serving import export, model_card
 
     # On one device: the graph that is served must not name those of this
     # machine.
-    run = Run(given["workdir"])
-    model = run.load_model(best=given.get("best", False), strategy="one")
-    config = run.config
-    if given.get("format") == "npz":
-        _weights(model, given)
-    else:
-        _saved_model(model, config, given)
-    return 0
-
-
-def _saved_model(model, config, given):
-    from srmcmc_tf.serving import export, model_card
-
-    facts = model_card.facts(given["workdir"], model, config)
-    out = given.get("out") or f"{given['workdir']}/export"
-    version = export.write(out, model, facts)
+    model = run.load_model(best=args.best, strategy="one")
+    if args.format == "npz":
+        out = args.out or run.weights_file
+        energies.save_weights(out, model.energy)
+        print(out)
+        return 0
+    facts = model_card.facts(run.path, model, run.config)
+    version = export.write(args.out or run.export_directory, model, facts)
     if not export.can_warm_up():
         print(
             "no warm-up requests were written: they need "
@@ -60,11 +61,4 @@ def _saved_model(model, config, given):
             file=sys.stderr,
         )
     print(version)
-
-
-def _weights(model, given):
-    from srmcmc_tf.models import energies
-
-    out = given.get("out") or f"{given['workdir']}/weights.npz"
-    energies.save_weights(out, model.energy)
-    print(out)
+    return 0

@@ -1,155 +1,194 @@
-"""Command lines: absl's parsing, our types and messages."""
+"""The flags of a command: parsing, defaults, ranges and help in one record.
 
-import pathlib
+absl parses the command line; types and messages are defined here and in
+`parsers`.
+"""
+
 import textwrap
+import types
+from collections.abc import Callable
 from itertools import zip_longest
+from typing import Any, NamedTuple
 
-from absl import flags
+from absl import flags as absl_flags
 
+from srmcmc_tf.cli.parsers import Parser, Refusal, switch
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.runs.run import Run
 
-BEST = ("best", "false", "not the newest checkpoint, but --evaluate_every's")
 
+class Flag(NamedTuple):
+    """One flag of a command.
 
-def parse(verb, argv, parsers):
-    """The values given on a command line, by name.
-
-    Args:
-        verb: the file of bin/.
-        argv: the arguments after it.
-        parsers: a function from text to value for each flag's name; it raises
-            `UserError` for a wrong one. `bool` makes a flag without a value.
-
-    Returns:
-        A dictionary of the flags that were given.
+    Attributes:
+        name: without the dashes.
+        default: as it would be written on the command line, or None.
+        help: what it means.
+        parse: text to value; raises `Refusal` for text that is not allowed.
+        placeholder: shown in the help if there is no default.
+        required: whether it must be given.
+        group: heading above it in the help.
     """
-    values = flags.FlagValues()
-    for name, parser in parsers.items():
-        define = flags.DEFINE_bool if parser is bool else flags.DEFINE_string
-        define(name, None, "", flag_values=values)
-    try:
-        rest = values([verb, *argv])[1:]
-    except flags.Error as error:
-        raise UserError(f"{error} (bin/{verb} --help lists them)") from None
-    if rest:
-        raise UserError(f"{rest[0]!r}: flags look like --name=value")
-    given = {n: values[n].value for n in parsers if values[n].present}
-    return {name: parsers[name](text) for name, text in given.items()}
 
+    name: str
+    default: str | None
+    help: str
+    parse: Parser = str
+    placeholder: str = ""
+    required: bool = False
+    group: str = ""
 
-def of_run(verb, argv, text, rows, parsers):
-    """The flags of a verb that uses a run; None where help was asked for.
-
-    Args:
-        verb: the file of bin/.
-        argv: the arguments after it.
-        text: what it does, for its help.
-        rows: (name, default, text) of its flags beside --workdir and --out.
-        parsers: as for `parse`; text is taken as it is where there is none.
-
-    Returns:
-        A dictionary of the given flags, with `workdir`.
-    """
-    asked, argv = wants_help(argv)
-    run = ("workdir", "RUN", "a run of bin/train")
-    out = ("out", "RUN/generated", "where the files go")
-    rows = [run, BEST, *rows]
-    rows += [] if any(row[0] == "out" for row in rows) else [out]
-    if asked:
-        print("\n".join([text, "", *(line(*row) for row in rows)]))
-        return None
-    parsers = {**{row[0]: str for row in rows}, "best": bool, **parsers}
-    given = parse(verb, argv, parsers)
-    if "workdir" not in given:
-        raise UserError("--workdir=RUN is needed: a run of bin/train")
-    # Both before the seconds TensorFlow takes.
-    Run(given["workdir"]).config.kind.check_flags(given)
-    return given
-
-
-def need_images(given, name):
-    """Refuses a verb or a flag, for its name, to a run that has points."""
-    config = Run(given["workdir"]).config
-    if config.toy:
-        raise UserError(
-            f"{name} is for images; {given['workdir']} learned "
-            f"{config.dataset}, which are points"
-        )
-
-
-def output(given):
-    """The directory that a verb writes to, made where it is missing."""
-    path = pathlib.Path(given["workdir"], "generated")
-    path = pathlib.Path(given.get("out") or path)
-    path.mkdir(parents=True, exist_ok=True)
-    return path
-
-
-def integers(name, low=0, high=2**31 - 1):
-    """A parser of whole numbers: `5`, `0-63`, `1,2,7-9`, `0,20,...,200`."""
-
-    def parse(text):
-        numbers = []
-        parts = text.split(",")
-        for i, part in enumerate(parts):
-            try:
-                if part == "...":
-                    step = numbers[-1] - numbers[-2]
-                    end = int(parts[i + 1])
-                    numbers += range(numbers[-1] + step, end, step)
-                elif "-" in part:
-                    first, last = map(int, part.split("-"))
-                    numbers += range(first, last + 1)
-                else:
-                    numbers.append(int(part))
-            except (ValueError, IndexError):
-                numbers = []
-                break
-        if not numbers or min(numbers) < low or max(numbers) > high:
-            raise UserError(
-                f"--{name}={text}: must be whole numbers from {low:,} to "
-                f"{high:,}, such as 5, 0-63, 1,2,7-9 or 0,20,...,200"
-            )
-        return numbers
-
-    return parse
-
-
-def integer(name, low, high):
-    """A parser of one whole number."""
-
-    def parse(text):
+    def value(self, text: str) -> Any:
+        """Returns the value of a text; `UserError` if it is not allowed."""
         try:
-            if low <= int(text) <= high:
-                return int(text)
-        except ValueError:
-            pass
-        raise UserError(
-            f"--{name}={text}: must be a whole number, {low:,} to {high:,}"
-        )
+            return self.parse(text)
+        except Refusal as refusal:
+            raise UserError(f"--{self.name}={text}: {refusal}") from None
 
-    return parse
-
-
-def choice(name, choices, text):
-    """A parser of one word out of several."""
-    if text not in choices:
-        raise UserError(f"--{name}={text}: must be one of {', '.join(choices)}")
-    return text
+    def line(self) -> str:
+        """Returns its line in the help, wrapped to 80 columns."""
+        shown = self.placeholder if self.default is None else self.default
+        left = f"  --{self.name}={shown}"
+        lines = textwrap.wrap(self.help, 46)
+        if len(left) > 32:
+            lines.insert(0, "")
+        pairs = zip_longest([left], lines, fillvalue="")
+        return "\n".join(f"{a:<32} {b}".rstrip() for a, b in pairs)
 
 
-def wants_help(argv):
-    """Whether help is asked for, and the other arguments."""
+class Command(NamedTuple):
+    """What can be written after the name of a command.
+
+    Attributes:
+        name: its file in bin/.
+        description: the beginning of its help.
+        flags: its flags, in the order of the help.
+        operands: the words that may be given beside flags.
+        epilog: the end of its help.
+    """
+
+    name: str
+    description: str
+    flags: tuple[Flag, ...]
+    operands: tuple[str, ...] = ()
+    epilog: str = ""
+
+    def help(self) -> str:
+        """Returns its help, wrapped to 80 columns."""
+        lines, group = [self.description], None
+        for flag in self.flags:
+            if flag.group != group:
+                group = flag.group
+                lines += ["", f"{group}:"] if group else [""]
+            lines.append(flag.line())
+        return "\n".join([*lines, *(["", self.epilog] if self.epilog else [])])
+
+
+class Arguments(types.SimpleNamespace):
+    """The values of all flags, as attributes.
+
+    Attributes:
+        given: the values of the flags on the command line, by name.
+        operands: the other words on the command line.
+    """
+
+    given: dict[str, Any]
+    operands: list[str]
+
+
+def parse(
+    command: Command,
+    argv: list[str],
+    help_of: Callable[[Arguments], Command] | None = None,
+) -> Arguments:
+    """Parses a command line; prints the help and exits where it asks for it.
+
+    Args:
+        command: the command.
+        argv: the arguments after its name.
+        help_of: returns the command whose help is shown, if that depends on
+            the flags.
+
+    Returns:
+        The values, defaults included. `UserError` for a wrong argument.
+    """
     rest = [arg for arg in argv if arg not in ("--help", "-help", "-h")]
-    return len(rest) < len(argv), rest
+    arguments = _values(command, rest)
+    if len(rest) < len(argv):
+        print((help_of(arguments) if help_of else command).help())
+        raise SystemExit(0)
+    for flag in command.flags:
+        if flag.required and flag.name not in arguments.given:
+            raise UserError(
+                f"--{flag.name}={flag.placeholder} is needed: {flag.help}"
+            )
+    return arguments
 
 
-def line(name, default, text):
-    """One flag in a help text, wrapped to 80 columns."""
-    left = f"  --{name}={default}"
-    lines = textwrap.wrap(text, 46)
-    if len(left) > 32:
-        lines.insert(0, "")
-    pairs = zip_longest([left], lines, fillvalue="")
-    return "\n".join(f"{a:<32} {b}".rstrip() for a, b in pairs)
+def _values(command: Command, argv: list[str]) -> Arguments:
+    parsed = absl_flags.FlagValues()
+    parsed.set_gnu_getopt(True)  # flags may follow operands
+    for flag in command.flags:
+        switched = flag.parse is switch
+        define = (
+            absl_flags.DEFINE_bool if switched else absl_flags.DEFINE_string
+        )
+        define(flag.name, None, "", flag_values=parsed)
+    try:
+        operands = parsed([command.name, *argv])[1:]
+    except absl_flags.Error as error:
+        raise UserError(
+            f"{error} (bin/{command.name} --help lists them)"
+        ) from None
+    for word in operands:
+        if not command.operands:
+            raise UserError(f"{word!r}: flags look like --name=value")
+        if word not in command.operands:
+            names = ", ".join(command.operands)
+            raise UserError(f"{word!r}: must be one of {names}")
+    values, given = {}, {}
+    for flag in command.flags:
+        if parsed[flag.name].present:
+            found = parsed[flag.name].value
+            given[flag.name] = (
+                found if flag.parse is switch else flag.value(found)
+            )
+        elif flag.default is not None:
+            values[flag.name] = flag.value(flag.default)
+        else:
+            values[flag.name] = None
+    return Arguments(**values, **given, given=given, operands=operands)
+
+
+WORKDIR = Flag(
+    "workdir", None, "a run of bin/train", placeholder="RUN", required=True
+)
+BEST = Flag(
+    "best", "false", "not the newest checkpoint, but --evaluate_every's", switch
+)
+INCEPTION = Flag(
+    "inception",
+    "",
+    "weights of Inception: classify_image_graph_def.pb, its archive or an npz; "
+    "else they are downloaded",
+)
+OUT = Flag("out", None, "where the files go", placeholder="RUN/generated")
+
+
+def open_run(arguments: Arguments) -> Run:
+    """Returns the run of `--workdir`, before TensorFlow is imported.
+
+    `UserError` if there is none, or if a flag means nothing to its model.
+    """
+    run = Run(arguments.workdir).require()
+    run.config.kind.check_flags(arguments.given)
+    return run
+
+
+def require_images(run: Run, name: str) -> None:
+    """Raises `UserError` if a run has points, which `name` cannot handle."""
+    if run.config.data.points:
+        raise UserError(
+            f"{name} is for images; {run} learned {run.config.dataset}, "
+            "which are points"
+        )

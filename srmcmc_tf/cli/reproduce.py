@@ -4,7 +4,6 @@ Trains what it needs, or goes on with what is there, measures it, and sets it
 beside the paper's values in WORKDIR/report/index.html.
 """
 
-import functools
 import importlib
 import json
 import os
@@ -16,18 +15,42 @@ import statistics
 import time
 
 from srmcmc_tf.cli import app, flags
+from srmcmc_tf.cli.flags import Flag
+from srmcmc_tf.cli.parsers import absolute_path, choice, directory, switch
 from srmcmc_tf.errors import NonFiniteError, UserError
+from srmcmc_tf.evaluation import METRICS
 from srmcmc_tf.reproduce import cost, experiments
 from srmcmc_tf.runs import interventions
 from srmcmc_tf.runs.run import Run
 
-_HELP = [
-    ("scale", "cpu", "paper, cpu (2 cores, 2 hours a table) or smoke"),
-    ("workdir", "reproduced/SCALE", "where runs/ and report/ go"),
-    ("data_dir", "", "holds celeb_a/, lsun_bedroom/, TFDS's data sets"),
-    ("inception", "", "Inception's weights, as for bin/evaluate"),
-    ("dry_run", "false", "only print the plan and its cost"),
-]
+_NAMES = (*experiments.plan("paper"), "all")
+COMMAND = flags.Command(
+    "reproduce",
+    f"bin/reproduce NAME ... [flags]\n\n{__doc__}\nNAME: {', '.join(_NAMES)}",
+    (
+        Flag(
+            "scale",
+            "cpu",
+            "paper, cpu (2 cores, 2 hours a table) or smoke",
+            choice(*experiments.SCALES),
+        ),
+        Flag(
+            "workdir",
+            None,
+            "where runs/ and report/ go",
+            placeholder="reproduced/SCALE",
+        ),
+        Flag(
+            "data_dir",
+            None,
+            "holds celeb_a/, lsun_bedroom/, TFDS's data sets",
+            directory,
+        ),
+        flags.INCEPTION,
+        Flag("dry_run", "false", "only print the plan and its cost", switch),
+    ),
+    operands=_NAMES,
+)
 
 
 def main():
@@ -35,54 +58,26 @@ def main():
 
 
 def reproduce(argv):
-    asked, argv = flags.wants_help(argv)
-    if asked:
-        names = ", ".join([*experiments.plan("paper"), "all"])
-        print(f"bin/reproduce NAME ... [flags]\n\n{__doc__}")
-        print(f"NAME: {names}\n")
-        print("\n".join(flags.line(*row) for row in _HELP))
-        return 0
-    chosen, given = _parse(argv)
-    scale = given.get("scale", "cpu")
-    plan = experiments.plan(scale, given.get("data_dir", ""))
+    args = flags.parse(COMMAND, argv)
+    chosen = args.operands
+    if not chosen:
+        raise UserError(f"say what to reproduce: {', '.join(_NAMES)}")
+    plan = experiments.plan(args.scale, absolute_path(args.data_dir or ""))
     if "all" in chosen:
         chosen = list(plan)
     app.import_tensorflow()
-    if given.get("dry_run"):
-        print(cost.describe(plan, chosen, scale))
+    if args.dry_run:
+        print(cost.describe(plan, chosen, args.scale))
         return 0
     parts = [part for name in chosen for part in plan[name]]
-    _check(parts, given.get("inception", ""))
-    work = _Work(argv, scale, given)
+    _check(parts, args.inception)
+    work = _Work(argv, args)
     for name in chosen:
         for i, part in enumerate(plan[name]):
             label = name if len(plan[name]) == 1 else f"{name}{'abc'[i]}"
             print(f"\n## {label}: {part.title}")
             work.make(label, part)
     return 0
-
-
-def _parse(argv):
-    names = [*experiments.plan("paper"), "all"]
-    chosen = [arg for arg in argv if not arg.startswith("-")]
-    scale = functools.partial(flags.choice, "scale", experiments.SCALES)
-    parsers = {row[0]: str for row in _HELP}
-    parsers |= {"dry_run": bool, "scale": scale, "data_dir": _directory}
-    rest = [arg for arg in argv if arg.startswith("-")]
-    given = flags.parse("reproduce", rest, parsers)
-    if not chosen:
-        raise UserError(f"say what to reproduce: {', '.join(names)}")
-    for name in chosen:
-        if name not in names:
-            raise UserError(f"{name!r}: must be one of {', '.join(names)}")
-    return chosen, given
-
-
-def _directory(text):
-    path = os.path.abspath(os.path.expanduser(text))
-    if not os.path.isdir(path):
-        raise UserError(f"--data_dir={text}: no such directory")
-    return path
 
 
 def _check(parts, inception):
@@ -105,11 +100,11 @@ def _check(parts, inception):
 class _Work:
     """What the parts of one command share."""
 
-    def __init__(self, argv, scale, given):
+    def __init__(self, argv, args):
         self.command = "bin/reproduce " + shlex.join(argv)
-        self.scale = scale
-        self.inception = given.get("inception", "")
-        workdir = given.get("workdir") or os.path.join("reproduced", scale)
+        self.scale = args.scale
+        self.inception = args.inception
+        workdir = args.workdir or os.path.join("reproduced", args.scale)
         self.runs = pathlib.Path(workdir, "runs")
         self.report = pathlib.Path(workdir, "report")
         self.report.mkdir(parents=True, exist_ok=True)
@@ -163,22 +158,19 @@ class _Work:
         except NonFiniteError as error:
             diverged = dict.fromkeys(run.paper, "diverged")
             return diverged, {}, [f"{run.label}: {error}"]
-        model, config = Run(workdir).load_model(), Run(workdir).config
-        records = evaluate.of_run(
-            model,
-            config,
-            out=workdir / "generated",
+        records = evaluate.evaluate_run(
+            Run(workdir),
             n=experiments.N[self.scale],
-            chosen=[m for m in evaluate.METRICS if m in (*run.paper, "kid")],
-            path=self.inception,
+            metrics=[m for m in METRICS if m in (*run.paper, "kid")],
+            inception=self.inception,
             n_mse=experiments.N_MSE[self.scale],
         )
         found = {name: record["value"] for name, record in records.items()}
         if "f_prime_norm" in run.paper:
             found["f_prime_norm"] = _last_f_prime_norm(workdir)
-        sweep.log(workdir, config.updates, found)
+        sweep.log(workdir, run.config.updates, found)
         remarks = [r for item in records.items() for r in _remarks(*item)]
-        for line in Run(workdir).interventions.up_to(config.updates):
+        for line in Run(workdir).interventions.up_to(run.config.updates):
             remarks.append(f"{run.label}: {interventions.describe(line)}")
         errors = {
             name: record.get("standard_error")
@@ -187,14 +179,11 @@ class _Work:
         return found, errors, remarks
 
     def _figure(self, name, figure):
-
         config = figure.config
         workdir = self._trained(config)
         notes = [_setting(config)]
-        notes += map(
-            interventions.describe,
-            Run(workdir).interventions.up_to(config.updates),
-        )
+        found = Run(workdir).interventions.up_to(config.updates)
+        notes += map(interventions.describe, found)
         out = self.report / name
         if figure.verb is None:
             out.mkdir(exist_ok=True)

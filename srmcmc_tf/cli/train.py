@@ -1,84 +1,89 @@
 """bin/train: flags to a config, a config to a run."""
 
+import dataclasses
 import functools
-import os
+from typing import Any
 
-from srmcmc_tf.cli import app, flags
+from srmcmc_tf.cli import app, flags, parsers
 from srmcmc_tf.config import config, presets
-from srmcmc_tf.config.model_kinds import MODEL_KINDS
 from srmcmc_tf.distribution import cluster
 from srmcmc_tf.runs.run import Run
 
+_DESCRIPTION = """\
+Trains a short-run MCMC model, or a baseline. Started again in its
+--workdir, a run is resumed where it stopped.
 
-def main():
+  bin/train                                   handwritten digits
+  bin/train --dataset=cifar10 --K=50          another data set
+  bin/train --dataset=folder --data_dir=PATH  your own images
+
+Defaults are those of configs/DATASET.py; below, those of {dataset}
+(bin/train --dataset=NAME --help shows another's)."""
+
+
+def main() -> None:
     app.run("train", train)
 
 
-def train(argv):
-    asked, argv = flags.wants_help(argv)
-    given = parse(argv)
-    if asked:
-        print(_help(given))
-        return 0
-    workdir = given.pop("workdir", None)
-    workdir = workdir or os.path.join("runs", _run_name(given))
-    settings = Run(workdir).settle(given)
+def train(argv: list[str]) -> int:
+    args = parse(argv)
+    default = _default_workdir(args.dataset, args.model)
+    run = Run(args.given.pop("workdir", "") or default)
+    settings = run.settle(args.given)
     # Checks TF_CONFIG before TensorFlow is imported, which takes seconds.
     cluster.from_environment(settings.strategy)
     app.import_tensorflow()
     from srmcmc_tf.training import train
 
-    received = train.train(settings, workdir)
+    received = train.train(settings, run.path)
     return 128 + received if received else 0
 
 
-def parse(argv):
-    """The settings on a command line, by name; `UserError` for a wrong one."""
-    parsers = {n: functools.partial(config.parse, n) for n in config.FIELDS}
-    # Absolute, so that a run can be gone on with from anywhere.
-    for name in ("data_dir", "inception"):
-        parsers[name] = lambda text: os.path.abspath(os.path.expanduser(text))
-    return flags.parse("train", argv, {**parsers, "workdir": str})
+def parse(argv: list[str]) -> flags.Arguments:
+    """Parses the flags of bin/train; `given` holds settings and `workdir`."""
+    return flags.parse(
+        _command(config.Config()),
+        argv,
+        help_of=lambda args: _command(presets.load(args.dataset, args.model)),
+    )
 
 
-def _run_name(given):
-    """The data set's, with the model's unless that is the usual one."""
-    model = given.get("model", "ebm")
-    dataset = given.get("dataset", "digits")
-    return dataset if model == "ebm" else f"{dataset}_{model}"
-
-
-def _help(given):
-    name, model = given.get("dataset", "digits"), given.get("model", "ebm")
-    default = presets.load(name, model)
-    lines = [
-        "Trains a short-run MCMC model, or a baseline. Started again in its",
-        "--workdir, a run goes on where it stopped.",
-        "",
-        "  bin/train                                   handwritten digits",
-        "  bin/train --dataset=cifar10 --K=50          another data set",
-        "  bin/train --dataset=folder --data_dir=PATH  your own images",
-        "",
-        f"Defaults are those of configs/DATASET.py; below, those of {name}",
-        "(bin/train --dataset=NAME --help shows another's).",
-        "",
-        "run directory:",
-        flags.line(
-            "workdir",
-            f"runs/{_run_name(given)}",
-            "where all it writes goes",
-        ),
+def _command(default: config.Config) -> flags.Command:
+    """The command, with the flags of a model and the defaults of a dataset."""
+    workdir = flags.Flag(
+        "workdir",
+        _default_workdir(default.dataset, default.model),
+        "where all it writes goes",
+        group="run directory",
+    )
+    settings = [
+        _flag(field, getattr(default, name))
+        for name, field in config.FIELDS.items()
+        if default.kind.accepts(name)
     ]
-    group = None
-    for field in config.FIELDS.values():
-        if field.name in MODEL_KINDS[model].refused:
-            continue
-        if field.metadata["group"] != group:
-            group = field.metadata["group"]
-            lines += ["", f"{group}:"]
-        text = field.metadata["help"]
-        if config.allowed(field):
-            text += f" ({config.allowed(field)})"
-        value = getattr(default, field.name)
-        lines.append(flags.line(field.name, value, text))
-    return "\n".join([*lines, "", presets.describe(name).strip()])
+    return flags.Command(
+        "train",
+        _DESCRIPTION.format(dataset=default.dataset),
+        (workdir, *settings),
+        epilog=presets.describe(default.dataset).strip(),
+    )
+
+
+def _flag(field: dataclasses.Field, default: Any) -> flags.Flag:
+    text, allowed = field.metadata["help"], config.allowed(field)
+    # Absolute paths, so that a run can be resumed from any directory.
+    path = field.name in ("data_dir", "inception")
+    return flags.Flag(
+        field.name,
+        str(default),
+        f"{text} ({allowed})" if allowed else text,
+        parsers.absolute_path
+        if path
+        else functools.partial(config.parse, field.name),
+        group=field.metadata["group"],
+    )
+
+
+def _default_workdir(dataset: str, model: str) -> str:
+    usual = config.FIELDS["model"].default
+    return f"runs/{dataset}" if model == usual else f"runs/{dataset}_{model}"

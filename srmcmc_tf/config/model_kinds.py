@@ -13,6 +13,7 @@ class ModelKind(NamedTuple):
         name: as in `--model`.
         has_chain: whether it samples by a chain over images: it then has K,
             sigma, a divergence guard and a served export.
+        inference: how it infers z: the default of `--rule`, or its only rule.
         changes: settings that differ from those in `configs/DATASET.py`, which
             are written for the energy-based model.
         refused: flags that mean nothing to it, of any command, and why.
@@ -20,8 +21,13 @@ class ModelKind(NamedTuple):
 
     name: str
     has_chain: bool = False
+    inference: str = "descent"
     changes: Mapping[str, Any] = {}
     refused: Mapping[str, str] = {}
+
+    def accepts(self, flag: str) -> bool:
+        """Whether a flag means something to this model."""
+        return flag not in self.refused
 
     def check_flags(self, names: Iterable[str]) -> None:
         """Raises `UserError` for a flag that means nothing to this model."""
@@ -69,6 +75,7 @@ MODEL_KINDS = {
         ModelKind("ebm", has_chain=True),
         ModelKind(
             "vae",
+            inference="encoder",
             changes={"learning_rate": 1e-3, **_BASELINE_CHANGES},
             refused={
                 **_BASELINE_REFUSED,
@@ -80,6 +87,7 @@ MODEL_KINDS = {
         ),
         ModelKind(
             "dcgan",
+            inference="langevin",
             changes={"learning_rate": 2e-4, **_BASELINE_CHANGES},
             refused={
                 **_BASELINE_REFUSED,

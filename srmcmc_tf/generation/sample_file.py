@@ -1,39 +1,53 @@
-"""Many samples on the disk: streamed, resumable, with constant memory."""
+"""A file of many samples: streamed, resumable, with constant memory."""
 
 import hashlib
 import json
 import pathlib
 import shutil
 import zipfile
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
+from srmcmc_tf.files import atomic
 
-def write(path, draw, seeds, shape, request, batch=64, z_shape=None):
-    """Fills `samples.npz` batch by batch; goes on where it was interrupted.
+BATCH = 64
+
+
+def write(
+    path: pathlib.Path,
+    draw: Callable[[list[int]], tuple[np.ndarray, np.ndarray]],
+    seeds: list[int],
+    *,
+    shape: tuple[int, ...],
+    z_shape: tuple[int, ...],
+    request: dict[str, Any],
+    batch: int = BATCH,
+) -> None:
+    """Writes an npz batch by batch; an interrupted call is resumed.
 
     Args:
-        path: the npz to write: `x`, float32 [n, *shape], `z` and `seeds`.
+        path: the npz: `x`, float32 [n, *shape], `z` [n, *z_shape] and `seeds`.
         draw: seeds [b] to a pair x, z of arrays of b rows.
         seeds: integers [n].
-        shape: shape of one sample.
-        request: a dictionary that names what is drawn; a part that was left by
-            another request is thrown away.
+        shape: shape of a sample.
+        z_shape: shape of a z.
+        request: identifies what is drawn. The partial result of another
+            request is deleted.
         batch: samples at once.
-        z_shape: shape of one z, by default that of a sample.
     """
-    path = pathlib.Path(path)
-    name = json.dumps([request, seeds]).encode()
-    part = path.with_suffix(f".part-{hashlib.sha256(name).hexdigest()[:12]}")
+    identity = json.dumps([request, seeds]).encode()
+    digest = hashlib.sha256(identity).hexdigest()[:12]
+    part = path.with_suffix(f".part-{digest}")
     for other in path.parent.glob(f"{path.stem}.part-*"):
         if other != part:
             shutil.rmtree(other)
     part.mkdir(parents=True, exist_ok=True)
-    shapes = {"x": shape, "z": shape if z_shape is None else z_shape}
     arrays = [
-        _open(part / f"{name}.npy", (len(seeds), *one))
-        for name, one in shapes.items()
+        _open(part / f"{name}.npy", (len(seeds), *sizes))
+        for name, sizes in (("x", shape), ("z", z_shape))
     ]
     progress = part / "done"
     done = int(progress.read_text() or 0) if progress.exists() else 0
@@ -44,18 +58,16 @@ def write(path, draw, seeds, shape, request, batch=64, z_shape=None):
             array[done : done + len(some)] = values
             array.flush()
         done += len(some)
-        progress.write_text(str(done))
+        atomic.write_text(progress, str(done))
         bar.update(len(some))
     bar.close()
     np.save(part / "seeds.npy", np.asarray(seeds, np.int64))
-    temporary = path.with_suffix(".npz.tmp")
-    with zipfile.ZipFile(temporary, "w") as archive:
-        for n in ("x", "z", "seeds"):
-            archive.write(part / f"{n}.npy", f"{n}.npy")
-    temporary.replace(path)
+    with atomic.writer(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name in ("x", "z", "seeds"):
+            archive.write(part / f"{name}.npy", f"{name}.npy")
     shutil.rmtree(part)
 
 
-def _open(path, shape):
+def _open(path: pathlib.Path, shape: tuple[int, ...]) -> np.memmap:
     mode = "r+" if path.exists() else "w+"
     return np.lib.format.open_memmap(path, mode, np.float32, shape)

@@ -104,6 +104,18 @@ class Run:
         """Where commands write samples and results by default."""
         return self.path / "generated"
 
+    def output_directory(
+        self, chosen: str | os.PathLike[str] | None = None
+    ) -> pathlib.Path:
+        """Makes and returns the directory that a command writes to.
+
+        Args:
+            chosen: its path, by default `generated_directory`.
+        """
+        path = pathlib.Path(chosen or self.generated_directory)
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
     @property
     def export_directory(self) -> pathlib.Path:
         """Where the versions of a served model go by default."""

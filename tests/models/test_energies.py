@@ -89,3 +89,67 @@ def test_flop_counts_each_multiplication_and_addition_of_the_convolutions():
         if layer.name.startswith("conv")
     )
     assert energies.flop(16, 3, 4) == expected
+
+
+def numpy_chain(arrays, z, K):
+    """The paper's network and its gradient in float64, written anew."""
+    layers = [
+        (
+            arrays[f"{i:02d}/kernel"].astype(float),
+            arrays[f"{i:02d}/bias"].astype(float),
+        )
+        for i in range(len(arrays) // 2)
+    ]
+    settings = [(1, 1)] + [(2, 1)] * (len(layers) - 2) + [(1, 0)]
+
+    def windows(shape, kernel, stride, pad):
+        size = kernel.shape[0]
+        n = (shape[1] + 2 * pad - size) // stride + 1
+        for i in range(size):
+            for j in range(size):
+                rows = slice(i, i + stride * n, stride)
+                columns = slice(j, j + stride * n, stride)
+                yield i, j, (slice(None), rows, columns)
+
+    def gradient(x):
+        shapes, masks = [], []
+        for (kernel, bias), (stride, pad) in zip(layers, settings, strict=True):
+            padded = np.pad(x, [(0, 0), (pad, pad), (pad, pad), (0, 0)])
+            shapes.append(x.shape)
+            x = bias + sum(
+                padded[place] @ kernel[i, j]
+                for i, j, place in windows(x.shape, kernel, stride, pad)
+            )
+            masks.append(np.where(x > 0, 1.0, 0.2))
+            x = x * masks[-1]
+        g = np.ones_like(x)  # of f, before the last activation
+        for index in reversed(range(len(layers))):
+            kernel, (stride, pad) = layers[index][0], settings[index]
+            if index < len(layers) - 1:
+                g = g * masks[index]
+            n, h, w, c = shapes[index]
+            back = np.zeros([n, h + 2 * pad, w + 2 * pad, c])
+            for i, j, place in windows(shapes[index], kernel, stride, pad):
+                back[place] += g @ kernel[i, j].T
+            g = back[:, pad : pad + h, pad : pad + w]
+        return g
+
+    x = z.astype(float)
+    for _ in range(K):
+        x = x + gradient(x)
+    return x
+
+
+def test_the_chain_agrees_with_numpy_after_100_steps_at_32x32(tmp_path):
+    from srmcmc_tf import ShortRunEBM
+
+    network = energies.convnet(32, 3, n_f=8, seed=3)
+    energies.save_weights(tmp_path / "w.npz", network)
+    arrays = np.load(tmp_path / "w.npz")
+    assert list(arrays)[:3] == ["00/kernel", "00/bias", "01/kernel"]
+    model = ShortRunEBM(network, K=100, noise=0.0)
+    z = model.start([1, 2])
+    expected = numpy_chain(arrays, z.numpy(), 100)
+    x = model.sample([1, 2]).numpy()
+    assert np.abs(x - z).max() > 0.05
+    np.testing.assert_allclose(x, expected, atol=1e-4)

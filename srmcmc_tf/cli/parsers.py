@@ -1,0 +1,100 @@
+"""Parsers of the values of flags: text to value, or a `Refusal`."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Parser = Callable[[str], Any]
+
+
+class Refusal(ValueError):
+    """Why a text is not allowed, without the name of the flag."""
+
+
+def switch(text: str) -> bool:
+    """Parses the value of a flag that needs none: `--trace`, `--notrace`."""
+    return text == "true"
+
+
+def integer(low: int, high: int) -> Parser:
+    """Returns a parser of one whole number."""
+
+    def parse(text: str) -> int:
+        try:
+            if low <= int(text) <= high:
+                return int(text)
+        except ValueError:
+            pass
+        raise Refusal(f"must be a whole number, {low:,} to {high:,}")
+
+    return parse
+
+
+def integers(low: int = 0, high: int = 2**31 - 1) -> Parser:
+    """Returns a parser of `5`, `0-63`, `1,2,7-9` or `0,20,...,200`."""
+
+    def parse(text: str) -> list[int]:
+        try:
+            spans = [span for span in _spans(text.split(",")) if span]
+        except (ValueError, IndexError):
+            spans = []
+        ends = [end for span in spans for end in (span[0], span[-1])]
+        # Before a list is made, which may be too large for the memory.
+        if not ends or min(ends) < low or max(ends) > high:
+            raise Refusal(
+                f"must be whole numbers from {low:,} to {high:,}, such as 5, "
+                "0-63, 1,2,7-9 or 0,20,...,200"
+            )
+        return [number for span in spans for number in span]
+
+    return parse
+
+
+def _spans(parts: list[str]) -> Iterator[range]:
+    last: list[int] = []  # the last two numbers
+    for i, part in enumerate(parts):
+        if part == "...":
+            step = last[-1] - last[-2]
+            span = range(last[-1] + step, int(parts[i + 1]), step)
+        elif "-" in part:
+            first, end = map(int, part.split("-"))
+            span = range(first, end + 1)
+        else:
+            span = range(int(part), int(part) + 1)
+        last = [*last, *span[-2:]][-2:]
+        yield span
+
+
+def choice(*choices: str) -> Parser:
+    """Returns a parser of one word out of several."""
+
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise Refusal(f"must be one of {', '.join(choices)}")
+        return text
+
+    return parse
+
+
+def choices(*allowed: str) -> Parser:
+    """Returns a parser of some words out of several, with commas between."""
+
+    def parse(text: str) -> list[str]:
+        for word in text.split(","):
+            if word not in allowed:
+                raise Refusal(f"must be one of {', '.join(allowed)}")
+        return text.split(",")
+
+    return parse
+
+
+def directory(text: str) -> str:
+    """Parses the path of an existing directory."""
+    if not os.path.isdir(os.path.expanduser(text)):
+        raise Refusal("no such directory")
+    return text
+
+
+def absolute_path(text: str) -> str:
+    """Parses a path, so that it means the same from any directory."""
+    return os.path.abspath(os.path.expanduser(text)) if text else ""

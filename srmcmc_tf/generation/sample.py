@@ -1,0 +1,192 @@
+"""Samples of a run: arrays, pictures, traces of chains, tables over K."""
+
+import pathlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from srmcmc_tf import plots
+from srmcmc_tf.errors import UserError
+from srmcmc_tf.files import atomic, digests
+from srmcmc_tf.generation import SEEDS, sample_file
+from srmcmc_tf.models.generator import Generator
+from srmcmc_tf.runs.run import Run
+
+
+class Samples(NamedTuple):
+    """What `sample` wrote.
+
+    Attributes:
+        file: npz of the arrays `x`, `z` and `seeds`.
+        picture: a grid of the first images, or a plot of all points.
+        steps: the steps of the trace; none without one.
+        trace: picture of some chains at these steps, and their animation.
+        singles: a PNG per sample, if they were asked for.
+    """
+
+    file: pathlib.Path
+    picture: pathlib.Path
+    steps: list[int]
+    trace: tuple[pathlib.Path, ...]
+    singles: list[pathlib.Path]
+
+
+class Table(NamedTuple):
+    """What `table` measured and wrote.
+
+    Attributes:
+        picture: a row per seed and a column per K.
+        seeds: the number of seeds in it.
+        outside: the share of values outside [-1, 1], by K.
+    """
+
+    picture: pathlib.Path
+    seeds: int
+    outside: dict[int, float]
+
+
+def sample(
+    run: Run,
+    *,
+    seeds: Sequence[int] = SEEDS,
+    out: atomic.PathLike | None = None,
+    best: bool = False,
+    K: int | None = None,
+    deterministic: bool = False,
+    trace: bool = False,
+    singles: bool = False,
+) -> Samples:
+    """Draws samples of a run. The same seed gives the same sample.
+
+    Args:
+        run: a trained run.
+        seeds: integers [n].
+        out: directory to write to, by default `run.generated_directory`.
+        best: uses the best checkpoint, not the newest.
+        K: steps of a chain, by default as in training.
+        deterministic: runs the chains without noise.
+        trace: also draws the chains of the first seeds at several steps.
+        singles: also writes each sample as a PNG.
+    """
+    model = run.load_model(best=best)
+    directory = run.output_directory(out)
+    seeds = list(seeds)
+    chain: dict[str, Any] = {}
+    if run.config.kind.has_chain:
+        noise = 0.0 if deterministic else model.noise
+        chain = {"K": model.K if K is None else K, "noise": noise}
+    file = directory / "samples.npz"
+    _write(file, model, seeds, chain)
+    with np.load(file) as arrays:
+        x = arrays["x"]
+    picture = _draw(x, directory)
+    steps = _steps(chain["K"]) if trace else []
+    return Samples(
+        file,
+        picture,
+        steps,
+        _trace(model, seeds, steps, chain["noise"], directory) if trace else (),
+        _singles(x, seeds, directory) if singles else [],
+    )
+
+
+def table(
+    run: Run,
+    *,
+    K: Sequence[int],
+    seeds: Sequence[int] = SEEDS,
+    out: atomic.PathLike | None = None,
+    best: bool = False,
+    deterministic: bool = False,
+) -> Table:
+    """Draws the same chains after several numbers of steps.
+
+    Args:
+        run: a trained run whose model has a chain.
+        K: increasing numbers of steps.
+        seeds: integers [n]; of images, the first 16 are drawn.
+        out, best, deterministic: as for `sample`.
+    """
+    if list(K) != sorted(set(K)):
+        raise UserError(f"--K={list(K)}: must increase")
+    model = run.load_model(best=best)
+    directory = run.output_directory(out)
+    points = run.config.data.points
+    rows = list(seeds) if points else list(seeds)[:16]
+    noise = 0.0 if deterministic else model.noise
+    x = model.trace(rows, K, noise=noise).numpy()
+    shares = (np.abs(x) > 1).mean(axis=(0, *range(2, x.ndim)))
+    outside = dict(zip(K, map(float, shares), strict=True))
+    labels = [f"K={steps}\n{share:.1%}" for steps, share in outside.items()]
+    picture = directory / "K.png"
+    if points:
+        plots.save(picture, plots.points(x.swapaxes(0, 1), labels))
+    else:
+        plots.save_table(picture, x, labels)
+    return Table(picture, len(rows), outside)
+
+
+def _write(
+    path: pathlib.Path, model: Generator, seeds: list[int], chain: dict
+) -> None:
+    batch = min(sample_file.BATCH, len(seeds))
+
+    def draw(some: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        # Always whole batches: a shorter one would be traced again.
+        padded = some + [0] * (batch - len(some))
+        x = model.sample(padded, **chain)[: len(some)]
+        return x.numpy(), model.start(some).numpy()
+
+    shape = model.image_shape
+    sample_file.write(
+        path,
+        draw,
+        seeds,
+        shape=shape,
+        z_shape=tuple(model.start([0]).shape[1:]),
+        request={
+            **chain,
+            "weights": digests.of_weights(model),
+            "shape": shape,
+        },
+    )
+
+
+def _draw(x: np.ndarray, directory: pathlib.Path) -> pathlib.Path:
+    if x.ndim == 2:
+        path = directory / "points.png"
+        plots.save(path, plots.points(x[None], [f"{len(x):,} samples"]))
+    else:
+        path = directory / "grid.png"
+        plots.save_grid(path, x[:256])
+    return path
+
+
+def _steps(K: int) -> list[int]:
+    return sorted({*range(0, K, 10 if K >= 20 else 1), K})
+
+
+def _trace(
+    model: Generator,
+    seeds: list[int],
+    steps: list[int],
+    noise: float,
+    directory: pathlib.Path,
+) -> tuple[pathlib.Path, pathlib.Path]:
+    strip, animation = directory / "trace.png", directory / "trace.gif"
+    x = model.trace(seeds[:8], steps, noise=noise).numpy()
+    x = x.reshape(-1, *x.shape[2:])
+    plots.save_grid(strip, x, columns=len(steps), width=1024)
+    frames = model.trace(seeds[:64], steps, noise=noise).numpy()
+    plots.save_animation(animation, frames.swapaxes(0, 1))
+    return strip, animation
+
+
+def _singles(
+    x: np.ndarray, seeds: list[int], directory: pathlib.Path
+) -> list[pathlib.Path]:
+    paths = [directory / f"seed_{seed:06d}.png" for seed in seeds]
+    for path, image in zip(paths, x, strict=True):
+        plots.save_grid(path, image[None], width=1)
+    return paths

@@ -1,0 +1,13 @@
+from helpers import call
+
+
+def test_an_export_is_needed(tmp_path):
+    code, _, err = call("demo")
+    assert code == 1 and "--export=DIR is needed" in err
+    code, _, err = call("demo", f"--export={tmp_path}")
+    assert code == 1 and f"{tmp_path} is no export" in err
+
+
+def test_a_port_is_a_number():
+    code, _, err = call("demo", "--export=x", "--port=80000")
+    assert code == 1 and "--port=80000: must be a whole number, 0 to" in err

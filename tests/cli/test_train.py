@@ -1,0 +1,81 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from helpers import ROOT, call, flags, run
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
+
+from srmcmc_tf.cli import train
+from srmcmc_tf.config import config
+from srmcmc_tf.data import pixels
+from srmcmc_tf.errors import UserError
+from srmcmc_tf.runs.run import Run
+
+
+def test_help_is_grouped_and_names_every_flag():
+    code = "import sys; from srmcmc_tf.cli import train; sys.argv[1:] = ['-h']"
+    code += "\ntry: train.main()\nfinally: assert 'keras' not in sys.modules"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0 and done.stderr == ""
+    for name in [*config.FIELDS, "workdir"]:
+        assert f"--{name}=" in done.stdout
+    for group in ("data:", "model:", "training:", "run:"):
+        assert f"\n{group}\n" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_help_shows_the_defaults_of_the_data_set_asked_for():
+    _, out, _ = call("train", "--dataset=cifar10", "--help")
+    assert "--n_f=128" in out and "IS 6.21" in out
+    assert "--workdir=runs/cifar10 " in out
+
+
+@pytest.mark.parametrize(
+    "argv, message",
+    [
+        (["--sigmma=0.1"], "sigma"),
+        (["--K=none"], "--K=none: must be a whole number"),
+        (["digits"], "'digits': flags look like --name=value"),
+        (["--K"], "K"),
+    ],
+)
+def test_a_wrong_flag_is_explained(argv, message):
+    with pytest.raises(UserError) as error:
+        train.parse(argv)
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_flags_become_typed_settings(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    args = train.parse(["--K=7", "--sigma", "0.2", "--data_dir=d"])
+    assert args.given == {"K": 7, "sigma": 0.2, "data_dir": f"{tmp_path}/d"}
+
+
+def test_a_run_is_trained_where_it_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call("train", *flags(updates=2))
+    assert code == 0, err
+    assert "update 2 of 2" in out
+    assert Run("runs/digits").checkpoints.updates() == [2]
+
+
+@pytest.mark.slow
+def test_the_default_draws_all_ten_digits(tmp_path):
+    """The promise of the README's first command, kept by a real run of it."""
+    workdir = tmp_path / "digits"
+    code, _, err = run(f"--workdir={workdir}", timeout=1200)
+    assert code == 0, err
+    model = Run(workdir).load_model()
+    samples = pixels.to_uint8(model.sample(range(500)).numpy()) / 255.0
+
+    digits = load_digits()
+    classifier = KNeighborsClassifier(5)
+    classifier.fit(digits.data / 16.0, digits.target)
+    chances = classifier.predict_proba(samples.reshape(500, 64))
+    assert chances.max(axis=1).mean() >= 0.85
+    counts = np.bincount(chances.argmax(axis=1), minlength=10)
+    assert counts.min() > 0 and counts.max() <= 500 / 4
