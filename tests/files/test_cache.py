@@ -1,12 +1,11 @@
-"""The cache is where the platform wants it."""
-
 import pathlib
 
 from srmcmc_tf.files import cache
 
 
-def test_the_cache_follows_the_environment(monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", "/elsewhere")
-    assert cache.cache_dir() == pathlib.Path("/elsewhere/srmcmc_tf")
+def test_the_cache_is_where_the_environment_says(monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert cache.cache_dir() == pathlib.Path("/somewhere/srmcmc_tf")
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache.cache_dir() == pathlib.Path.home() / ".cache/srmcmc_tf"
+    monkeypatch.setenv("HOME", "/home/me")
+    assert cache.cache_dir() == pathlib.Path("/home/me/.cache/srmcmc_tf")

@@ -1,0 +1,69 @@
+import json
+import os
+import stat
+
+import pytest
+
+from srmcmc_tf.files import atomic
+
+
+def test_a_write_replaces_the_content_and_leaves_nothing_else(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text("old")
+    atomic.write_json(path, {"b": 1})
+    assert json.loads(path.read_text()) == {"b": 1}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_write_keeps_the_old_content(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("old")
+    with pytest.raises(OSError, match="full"), atomic.writer(path) as file:
+        file.write(b"half")
+        raise OSError("full")
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_symlink_is_replaced_not_followed(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("theirs")
+    link.symlink_to(target)
+    atomic.write_text(link, "ours")
+    assert target.read_text() == "theirs"
+    assert not link.is_symlink() and link.read_text() == "ours"
+
+
+def test_new_files_have_the_permissions_of_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        atomic.write_bytes(tmp_path / "a", b"")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+
+
+def test_a_directory_appears_complete_or_not_at_all(tmp_path):
+    path = tmp_path / "1"
+    with pytest.raises(ValueError), atomic.directory(path) as temporary:
+        (temporary / "half").write_text("x")
+        assert not path.exists()
+        raise ValueError
+    assert not list(tmp_path.iterdir())
+    for text in ("first", "second"):  # the second replaces the first
+        with atomic.directory(path) as temporary:
+            (temporary / text).write_text(text)
+    assert [file.name for file in path.iterdir()] == ["second"]
+
+
+def test_leftovers_of_a_killed_process_are_removed_and_nothing_else(tmp_path):
+    kept = [tmp_path / "a", tmp_path / ".hidden", tmp_path / "b.tmp"]
+    for path in kept:
+        path.write_text("x")
+    with pytest.raises(SystemExit), atomic.directory(tmp_path / "d") as half:
+        left = half.with_name(half.name.replace(".d.", ".e."))
+        left.mkdir()
+        (left / "file").write_text("x")
+        raise SystemExit
+    assert atomic.leftovers(tmp_path) == [left]
+    atomic.remove_leftovers(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted(kept)
