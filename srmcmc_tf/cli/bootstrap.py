@@ -67,7 +67,9 @@ def _install() -> bool:
             MARK.write_text(_UNFINISHED)
         try:
             if fresh:
-                _call(sys._base_executable, "-m", "venv", str(VENV))
+                # Of a virtual environment, the Python that made it.
+                python = sys._base_executable  # type: ignore[attr-defined]
+                _call(python, "-m", "venv", str(VENV))
             pip = [str(VENV / "bin" / "python"), "-m", "pip", "install"]
             pip += ["--quiet", "--disable-pip-version-check"]
             # The pip of Python 3.10 is slow to resolve.

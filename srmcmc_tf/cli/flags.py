@@ -146,17 +146,17 @@ def _values(command: Command, argv: list[str]) -> Arguments:
         if word not in command.operands:
             names = ", ".join(command.operands)
             raise UserError(f"{word!r}: must be one of {names}")
-    values, given = {}, {}
+    values: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     for flag in command.flags:
-        if parsed[flag.name].present:
-            found = parsed[flag.name].value
+        found: Any = parsed[flag.name].value
+        if not parsed[flag.name].present:
+            default = flag.default
+            values[flag.name] = None if default is None else flag.value(default)
+        else:  # absl has parsed a switch already
             given[flag.name] = (
                 found if flag.parse is switch else flag.value(found)
             )
-        elif flag.default is not None:
-            values[flag.name] = flag.value(flag.default)
-        else:
-            values[flag.name] = None
     return Arguments(**values, **given, given=given, operands=operands)
 
 

@@ -48,13 +48,13 @@ def interpolate(
     model = run.load_model(best=best)
     directory = run.output_directory(out)
     seeds = np.arange(2 * pairs).reshape(pairs, 2)
-    z1, z2 = model.start(seeds[:, 0]), model.start(seeds[:, 1])
+    z1, z2 = (model.start(column.tolist()) for column in seeds.T)
     # Equal angles, so that equal steps of z: rho = cos, sqrt(1 - rho^2) = sin.
     rho = np.cos(np.linspace(0, np.pi / 2, columns))
     rho[-1] = 0.0
     x = np.stack(
         [
-            model.interpolate(a[None], b[None], rho)[0].numpy()
+            model.interpolate(a[None], b[None], rho.tolist())[0].numpy()
             for a, b in zip(z1, z2, strict=True)
         ]
     )
