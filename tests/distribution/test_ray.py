@@ -1,4 +1,4 @@
-"""The script of docs/ray.md, as it stands there, with a tiny run."""
+"""The script of docs/distributed.md, as it stands there, with a tiny run."""
 
 import importlib.util
 import os
@@ -19,7 +19,7 @@ pytestmark = [
 
 def script(workdir, **settings):
     """The documented script, its settings replaced."""
-    text = (ROOT / "docs" / "ray.md").read_text()
+    text = (ROOT / "docs" / "distributed.md").read_text()
     code = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
     config = {"workdir": str(workdir), **TINY, **settings}
     code, n = re.subn(
@@ -57,7 +57,7 @@ def test_the_documented_script_trains_with_two_workers(tmp_path):
     process = start(script(workdir, updates=20), tmp_path)
     out, _ = process.communicate(timeout=600)
     assert process.returncode == 0, out
-    assert "the chief has written all" in out
+    assert "the chief has written all files" in out
     assert [row["update"] for row in rows(workdir)] == list(range(1, 21))
 
 
@@ -72,5 +72,5 @@ def test_ray_starts_all_again_when_a_worker_dies(tmp_path):
     finally:
         process.terminate()  # and with it all that Ray started
     assert process.returncode == 0, out
-    assert "going on from update" in out
+    assert "resuming from update" in out
     assert len(rows(workdir)) == 300

@@ -1,5 +1,3 @@
-import pathlib
-import re
 import subprocess
 import sys
 
@@ -193,17 +191,3 @@ def test_xla_chain_agrees_with_the_graph_without_noise():
 def test_summary_counts_the_weights_of_the_energy(tiny_model, capsys):
     tiny_model.summary()
     assert f"{tiny_model.energy.count_params():,}" in capsys.readouterr().out
-
-
-def test_the_script_of_the_readme_runs(tmp_path, monkeypatch):
-    readme = pathlib.Path(ROOT / "README.md").read_text()
-    script = re.search(r"```python\n(.*?)```", readme, re.DOTALL).group(1)
-    assert len(script.strip().splitlines()) <= 12
-    script = script.replace(
-        "steps_per_epoch=1000, epochs=10", "steps_per_epoch=2"
-    )
-    monkeypatch.chdir(tmp_path)
-    np.save("images.npy", random_images(64, 32, 3))
-    exec(script, {})
-    assert (tmp_path / "samples.png").exists()
-    keras.saving.load_model(tmp_path / "model.keras")

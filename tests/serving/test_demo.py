@@ -44,9 +44,9 @@ def outputs(client, name, inputs, *wanted):
     return response.json["outputs"]
 
 
-def readme_requests():
-    """The README's requests by signature, its placeholders filled in."""
-    text = (ROOT / "README.md").read_text()
+def documented_requests():
+    """The requests of docs/serving.md by signature, its placeholders filled in."""
+    text = (ROOT / "docs" / "serving.md").read_text()
     block = re.search(r"```json\n(.*?)```", text, re.S).group(1)
     image = (random_images(1)[0] // 200).tolist()  # fit for all types
     for line in block.splitlines():
@@ -60,12 +60,12 @@ def b64(content):
     return base64.b64encode(content).decode()
 
 
-def test_the_readmes_requests_are_answered_by_the_models_tensors(
+def test_the_documented_requests_are_answered_by_the_models_tensors(
     client, exported
 ):
     _, model = exported
     seen = {}
-    for name, request in readme_requests():
+    for name, request in documented_requests():
         response = post(client, request)
         assert response.status_code == 200, response.text
         seen[name] = response.json["outputs"]
