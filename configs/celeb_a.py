@@ -3,13 +3,13 @@
     bin/train --dataset=celeb_a
     bin/train --dataset=celeb_a --data_dir=FOLDER_OF_FACES
 
-Cost: 12.6 TFLOP an update; the paper took 16 hours for 100,000 updates on
+Cost: 12.6 TFLOP per update; the paper took 16 hours for 100,000 updates on
 four Titan Xp.
 Expect: the paper reports FID 23.02 and a reconstruction MSE of 0.0271.
 The half-lives of the annealing are ours: the paper does not give them.
 """
 
-from srmcmc_tf.config.config import Config
+from srmcmc_tf import Config
 
 config = Config(
     dataset="celeb_a",

@@ -3,12 +3,12 @@
     bin/train --dataset=celeb_a_128
     bin/train --dataset=celeb_a_128 --data_dir=FOLDER_OF_FACES
 
-Cost: 52.1 TFLOP an update.
+Cost: 52.1 TFLOP per update.
 Expect: the paper shows pictures, no number, and does not give n_f.
 The half-lives of the annealing are ours: the paper does not give them.
 """
 
-from srmcmc_tf.config.config import Config
+from srmcmc_tf import Config
 
 config = Config(
     dataset="celeb_a_128",

@@ -2,14 +2,14 @@
 
     bin/train --dataset=cifar10
 
-Cost: 10.7 TFLOP an update (n_f=128, K=100, batch 64); a GPU's work. With
+Cost: 10.7 TFLOP per update (n_f=128, K=100, batch 64): for a GPU. With
 `--n_f=32`, as in Tables 2 and 3, 0.69 TFLOP.
 Expect: the paper reports IS 6.21 (n_f=128), IS 4.92 and FID 63.81 (n_f=32).
 The paper anneals after 200,000 updates but does not say how fast: the
 half-lives are ours.
 """
 
-from srmcmc_tf.config.config import Config
+from srmcmc_tf import Config
 
 config = Config(
     dataset="cifar10",

@@ -3,13 +3,13 @@
     bin/train
 
 Cost: about 3 minutes on 2 cores.
-Expect: digits of all ten classes; of classifiers trained on the real ones, 5
-neighbours are 0.90 sure of their guess on average, an SVC 0.81.
-Not in the paper: K and the batch are small so that it is quick, sigma is large
-because a small K needs it, and samples come from averaged weights.
+Expect: digits of all ten classes. Classifiers trained on the real ones have a
+mean confidence of 0.90 (5 nearest neighbors) and 0.81 (SVC) on the samples.
+Not in the paper: K and the batch are small for speed, sigma is large because a
+small K needs it, and samples come from averaged weights.
 """
 
-from srmcmc_tf.config.config import Config
+from srmcmc_tf import Config
 
 config = Config(
     dataset="digits",

@@ -3,11 +3,11 @@
     bin/train --dataset=folder --data_dir=PATH
     bin/train --dataset=folder --data_dir=PATH --image_size=32 --n_f=32 --K=50
 
-Cost: 12.6 TFLOP an update as it stands; 0.35 with the second line.
-Expect: it depends on the images. The settings are the paper's for CelebA.
+Cost: 12.6 TFLOP per update as it is; 0.35 with the second line.
+Expect: depends on the images. The settings are the paper's for CelebA.
 """
 
-from srmcmc_tf.config.config import Config
+from srmcmc_tf import Config
 
 config = Config(
     dataset="folder",

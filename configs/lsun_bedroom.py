@@ -3,12 +3,12 @@
     bin/train --dataset=lsun_bedroom --data_dir=PATH/bedroom_train_lmdb
     bin/train --dataset=lsun_bedroom --data_dir=FOLDER_OF_IMAGES
 
-Cost: 12.6 TFLOP an update, as for CelebA at this size.
+Cost: 12.6 TFLOP per update, as for CelebA at this size.
 Expect: the paper reports FID 44.16 and a reconstruction MSE of 0.0272.
 The half-lives of the annealing are ours: the paper does not give them.
 """
 
-from srmcmc_tf.config.config import Config
+from srmcmc_tf import Config
 
 config = Config(
     dataset="lsun_bedroom",

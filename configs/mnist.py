@@ -2,11 +2,11 @@
 
     bin/train --dataset=mnist
 
-Cost: 0.35 TFLOP an update.
-Expect: not measured to the end; the settings follow the paper's for 32x32.
+Cost: 0.35 TFLOP per update.
+Expect: not measured; the settings follow the paper's for 32x32.
 """
 
-from srmcmc_tf.config.config import Config
+from srmcmc_tf import Config
 
 config = Config(
     dataset="mnist",

@@ -5,11 +5,11 @@
 Cost: less than a minute on 2 cores.
 Expect: the KDE of the samples at a total variation distance of 0.03 from the
 truth (0.02 for exact draws), an EBM with the truth's modes but an entropy of
--1.8 nats beside the truth's -0.1.
+-1.8 nats, the truth -0.1.
 The chain is the paper's text, a temperature of 1: step_size = noise^2 / 2.
 """
 
-from srmcmc_tf.config.config import Config
+from srmcmc_tf import Config
 
 config = Config(
     dataset="toy_1d",

@@ -6,11 +6,11 @@
 Cost: 55 seconds on 2 cores.
 Expect: for the mixture of eight Gaussians, the KDE of the samples at a total
 variation distance of 0.13 from the truth (0.06 for exact draws), an EBM with
-the truth's modes but an entropy of -3.0 nats beside the truth's -0.4.
+the truth's modes but an entropy of -3.0 nats, the truth -0.4.
 The chain is the paper's text, a temperature of 1: step_size = noise^2 / 2.
 """
 
-from srmcmc_tf.config.config import Config
+from srmcmc_tf import Config
 
 config = Config(
     dataset="toy_2d",

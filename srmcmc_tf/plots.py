@@ -14,6 +14,16 @@ from srmcmc_tf.files import atomic
 if TYPE_CHECKING:  # half a second to import, and only needed for toys
     from matplotlib.figure import Figure
 
+__all__ = [
+    "densities",
+    "grid",
+    "points",
+    "save",
+    "save_animation",
+    "save_grid",
+    "save_table",
+]
+
 
 def grid(x: np.ndarray, columns: int | None = None) -> np.ndarray:
     """Arranges images [n, h, w, c] about [-1, 1] in rows on black.

@@ -36,7 +36,7 @@ def load(config: Config) -> Examples:
     """Loads the examples of a config, read once and cached as one file.
 
     A fixed random choice of `n_examples` is observed, `n_left_out` others are
-    left out (a fifth of all at the most); it depends on the dataset alone,
+    left out (at most a fifth of all); it depends on the dataset alone,
     not on the run's seed. Each is cropped to its central square, resized with
     anti-aliasing and kept as uint8.
 

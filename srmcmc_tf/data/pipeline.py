@@ -18,10 +18,10 @@ def batches(
     start: int = 0,
     part: tuple[int, int] = (0, 1),
 ) -> tf.data.Dataset:
-    """An endless `tf.data.Dataset` of noisy batches.
+    """Returns an endless `tf.data.Dataset` of noisy batches.
 
     Batch t is a function of (seed, t) alone: which images, in which order
-    (each once an epoch, every epoch in a new order) and which noise. So a run
+    (each once per epoch, every epoch in a new order) and which noise. So a run
     that resumes at update t sees what it would have seen.
 
     Args:
@@ -29,8 +29,8 @@ def batches(
             memory.
         batch_size: images per batch.
         sigma: standard deviation of the added Gaussian noise; a number, or a
-            function of the update such as a `schedule.Anneal`.
-        seed: integer that names the order and the noise.
+            function of the update such as a `schedules.Anneal`.
+        seed: random seed of the order and the noise.
         start: number of the first batch.
         part: (i, n) for the i-th of n equal parts of each batch, for one of n
             workers; by default the whole.
@@ -52,7 +52,7 @@ def batches(
     rows = batch_size // part[1]
     first = part[0] * rows
     base = rng.stream(seed)
-    with tf.device("cpu"):  # a data set may be larger than a GPU's memory
+    with tf.device("cpu"):  # the data may be larger than a GPU's memory
         images = tf.constant(images)
 
     def batch(update: tf.Tensor) -> tf.Tensor:
