@@ -13,7 +13,7 @@ import tensorflow as tf
 from helpers import TINY, untrained_run
 
 from srmcmc_tf.config import presets
-from srmcmc_tf.evaluation import image_sets
+from srmcmc_tf.files import digests
 from srmcmc_tf.models import factory
 from srmcmc_tf.runs import checkpoints
 from srmcmc_tf.runs.run import Run
@@ -83,7 +83,7 @@ def exported(tmp_path_factory):
     (workdir / "generated").mkdir()
     (workdir / "generated" / "evaluation.json").write_text(
         json.dumps(
-            {"identity": image_sets.digest(model), "records": {"fid": fid}}
+            {"identity": digests.of_weights(model), "records": {"fid": fid}}
         )
     )
     assert export.export([f"--workdir={workdir}"]) == 0

@@ -15,7 +15,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from srmcmc_tf.data import pixels, toys
+from srmcmc_tf.data import digits, pixels, toys
 from srmcmc_tf.files import cache, digests, npz
 from srmcmc_tf.metrics.features.network import Network, Outputs
 from srmcmc_tf.sampling import rng
@@ -136,13 +136,10 @@ def train(
 
 def digit_examples(size: int) -> tuple[np.ndarray, np.ndarray]:
     """scikit-learn's digits, float32 [1797, size, size, 1], and labels."""
-    from sklearn import datasets
-
-    found = datasets.load_digits()
-    images = np.round(found.images * (255 / 16)).astype(np.uint8)
+    images, labels = digits.load()
     shape = (size, size, 1)
     images = np.stack([pixels.square(image, shape) for image in images])
-    return pixels.to_float(images).numpy(), found.target
+    return pixels.to_float(images).numpy(), labels
 
 
 def region_examples(

@@ -3,7 +3,6 @@
 import os
 import pathlib
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -22,19 +21,20 @@ from srmcmc_tf.evaluation import (
 )
 from srmcmc_tf.evaluation.image_sets import ImageSet
 from srmcmc_tf.evaluation.reconstruction import reconstruction_error
-from srmcmc_tf.evaluation.records import RecordFile, Records
+from srmcmc_tf.evaluation.records import RecordFile
 from srmcmc_tf.evaluation.reference import Reference
 from srmcmc_tf.files import digests
 from srmcmc_tf.metrics.features import inception as inception_network
 from srmcmc_tf.metrics.features.network import Network
 from srmcmc_tf.models.generator import Generator
+from srmcmc_tf.runs.evaluations import Records
+from srmcmc_tf.runs.run import EVALUATION, Run
 
 PathLike = str | os.PathLike[str]
-EVALUATION = "evaluation.json"
 
 
 def evaluate_run(
-    run: Any,
+    run: Run,
     *,
     best: bool = False,
     out: PathLike | None = None,
@@ -59,30 +59,12 @@ def evaluate_run(
     Returns:
         A record for each metric, by name.
     """
-    return _evaluate_model(
-        run.load_model(best=best),
-        run.config,
-        out=out or run.generated_directory,
-        n=n,
-        metrics=metrics,
-        inception=inception,
-        n_mse=n_mse,
-    )
-
-
-def _evaluate_model(
-    model: Generator,
-    config: Config,
-    *,
-    out: PathLike,
-    n: int,
-    metrics: Sequence[str],
-    inception: PathLike,
-    n_mse: int | None,
-) -> Records:
+    config, model = run.config, run.load_model(best=best)
     observed, left_out = examples.load(config)
     fake = image_sets.from_model(model, n, observed.shape[1:])
-    file = RecordFile(pathlib.Path(out) / EVALUATION, fake.identity)
+    file = RecordFile(
+        pathlib.Path(out or run.generated_directory) / EVALUATION, fake.identity
+    )
     names = []
     compared = [name for name in metrics if name != "mse"]
     if compared:
@@ -220,21 +202,3 @@ def _reconstruct_missing(
         error = reconstruction_error(model, left_out, part=part)
         file.add({"mse": error}, request)
         part.unlink(missing_ok=True)
-
-
-# The old names, until their callers have moved.
-def of_run(
-    model, config, *, out, n=N_SAMPLES, chosen=METRICS, path="", n_mse=None
-):
-    return _evaluate_model(
-        model, config, out=out, n=n, metrics=chosen, inception=path, n_mse=n_mse
-    )
-
-
-def of_sets(real, fake, *, out, n=None, chosen=SET_METRICS, path=""):
-    return evaluate_sets(
-        real, fake, out=out, n=n, metrics=chosen, inception=path
-    )
-
-
-while_training = during_training

@@ -192,6 +192,3 @@ def _read_array(file: IO[bytes]) -> np.ndarray:
             raise ValueError(f"floats up to {x.max():.0f}, not in [-1, 1]")
         part[:] = pixels.to_uint8(x) if floats else x
     return images
-
-
-digest = digests.of_weights  # the old name, until its callers have moved

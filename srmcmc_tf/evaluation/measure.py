@@ -8,13 +8,14 @@ from typing import Any
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation.feed import feed
 from srmcmc_tf.evaluation.image_sets import ImageSet
-from srmcmc_tf.evaluation.records import Record, Records
+from srmcmc_tf.evaluation.records import Record
 from srmcmc_tf.evaluation.reference import Reference
 from srmcmc_tf.metrics.features.network import Network
 from srmcmc_tf.metrics.fid import FID
 from srmcmc_tf.metrics.inception_score import InceptionScore
 from srmcmc_tf.metrics.kid import CAPACITY, KID
 from srmcmc_tf.metrics.streaming import Streaming
+from srmcmc_tf.runs.evaluations import Records
 
 
 def measure(
@@ -158,6 +159,3 @@ def _values(metric: Streaming | None) -> Record:
 def _finite(value: Any) -> float | None:
     value = float(value)
     return value if math.isfinite(value) else None
-
-
-tell = describe  # the old name, until its callers have moved

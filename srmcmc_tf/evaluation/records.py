@@ -6,10 +6,10 @@ import pathlib
 from typing import Any
 
 from srmcmc_tf.files import atomic
+from srmcmc_tf.runs.evaluations import Records
 
 # `value`, which is None if there is none, `n`, and whatever else belongs to it.
 Record = dict[str, Any]
-Records = dict[str, Record]  # by the name of the metric
 
 
 class RecordFile:

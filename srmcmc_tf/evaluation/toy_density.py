@@ -38,8 +38,8 @@ class Densities(NamedTuple):
     kde_of_truth: np.ndarray
 
 
-def of(model: ShortRunEBM, toy: toys.Toy) -> Densities:
-    """The `Densities` of a `ShortRunEBM` that learned a `Toy`."""
+def estimate(model: ShortRunEBM, toy: toys.Toy) -> Densities:
+    """Estimates the `Densities` of a model that was trained on a toy."""
     d = toy.centers.shape[1]
     axis = (np.arange(_CELLS[d]) + 0.5) * (2 / _CELLS[d]) - 1
     points = np.stack(np.meshgrid(*[axis] * d, indexing="ij"), axis=-1)

@@ -38,6 +38,3 @@ def _sha256(parts: Iterable[Any]) -> str:
         text = isinstance(part, str)
         sha.update(part.encode() if text else np.ascontiguousarray(part).data)
     return sha.hexdigest()
-
-
-digest = of_array  # the old name, until its callers have moved

@@ -1,6 +1,5 @@
 """A file of many samples: streamed, resumable, with constant memory."""
 
-import hashlib
 import json
 import pathlib
 import shutil
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from srmcmc_tf.files import atomic
+from srmcmc_tf.files import atomic, digests
 
 BATCH = 64
 
@@ -38,8 +37,7 @@ def write(
             request is deleted.
         batch: samples at once.
     """
-    identity = json.dumps([request, seeds]).encode()
-    digest = hashlib.sha256(identity).hexdigest()[:12]
+    digest = digests.of_text(json.dumps([request, seeds]), 12)
     part = path.with_suffix(f".part-{digest}")
     for other in path.parent.glob(f"{path.stem}.part-*"):
         if other != part:

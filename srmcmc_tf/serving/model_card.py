@@ -11,7 +11,7 @@ import tensorflow as tf
 import srmcmc_tf
 from srmcmc_tf.config import config as configs
 from srmcmc_tf.config import presets
-from srmcmc_tf.evaluation import image_sets
+from srmcmc_tf.files import digests
 from srmcmc_tf.runs import interventions
 from srmcmc_tf.runs import run as runs
 from srmcmc_tf.runs.run import Run
@@ -97,7 +97,7 @@ def _metrics(workdir, model):
     """What was measured of these weights, while training or by other verbs."""
     update = str(model.update)
     found = _read(workdir / "evaluations.json").get(update, {})
-    identity = image_sets.digest(model)
+    identity = digests.of_weights(model)
     for name in _RESULTS:
         path = workdir / "generated" / name
         result = _read(path)

@@ -26,6 +26,7 @@ def graph(tmp_path):
 def test_a_run_is_described_and_stored(workdir):
     code, out, _ = call("evaluate", f"--workdir={workdir}", "--n=100")
     assert code == 0 and "FID" not in out and "KID" not in out
+    assert "training digits_classifier8, once" in out
     assert "n=100, against digits, observed, n=1,597" in out
     assert "in 10 splits" in out and "standard error" in out
     path = workdir / "generated" / "evaluation.json"
@@ -38,8 +39,9 @@ def test_sets_are_described_with_warnings_and_reasons(graph, tmp_path):
     np.savez(tmp_path / "fake.npz", x=random_images(5, 8, 3, seed=2))
     sets = [f"--{name}={tmp_path / name}.npz" for name in ("real", "fake")]
     sets += [f"--inception={graph}", f"--out={tmp_path}"]
-    code, out, _ = call("evaluate", *sets)
+    code, out, err = call("evaluate", *sets)
     assert code == 0 and "warning: n=5 gives a singular covariance" in out
+    assert f"warning: {graph} is not the published graph" in err
     graph.write_bytes(small_graph(softmax=False)[0])
     code, out, err = call("evaluate", *sets, "--metrics=is")
     assert f"IS: none, {graph} has no softmax layer" in out

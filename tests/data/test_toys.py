@@ -1,3 +1,5 @@
+"""Toys: exact draws of known densities."""
+
 import dataclasses
 
 import numpy as np

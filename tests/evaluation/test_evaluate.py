@@ -13,19 +13,10 @@ from srmcmc_tf.data import examples
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import evaluate, feed
 from srmcmc_tf.files import cache
-from srmcmc_tf.runs import loading
+from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training import train
 
 DIGITS = dataclasses.replace(presets.load("digits"), **TINY, n_left_out=10)
-
-
-class Run:
-    """What is needed of a run."""
-
-    def __init__(self, path):
-        self.generated_directory = path / "generated"
-        self.load_model = lambda best=False: loading.load(path, best)[0]
-        self.config = loading.load(path)[1]
 
 
 @pytest.fixture(scope="module")

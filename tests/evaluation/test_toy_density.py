@@ -1,3 +1,5 @@
+"""Densities of toys: estimates, and what a trained model has learned."""
+
 import dataclasses
 import json
 
@@ -43,10 +45,11 @@ def learned(request, tmp_path_factory):
     train.train(settings, workdir)
     model = Run(workdir).load_model()
     toy = toys.get(settings.dataset, settings.toy)
-    found = toy_density.of(model, toy)
+    found = toy_density.estimate(model, toy)
     return workdir, toy, found, toy_density.measure(found)
 
 
+# Total variation distance to the truth, of 1 at the most.
 BOUND = {"toy_1d": 0.1, "toy_2d": 0.2}
 
 
@@ -59,7 +62,9 @@ def test_samples_match_the_truth(learned):
 def test_an_untrained_model_does_not_match_the_truth(dataset):
     settings = presets.load(dataset)
     toy = toys.get(dataset, settings.toy)
-    numbers = toy_density.measure(toy_density.of(factory.build(settings), toy))
+    numbers = toy_density.measure(
+        toy_density.estimate(factory.build(settings), toy)
+    )
     assert numbers["kde_tv"] > 2 * BOUND[dataset]
 
 

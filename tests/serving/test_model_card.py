@@ -1,6 +1,6 @@
 import json
 
-from srmcmc_tf.evaluation import image_sets
+from srmcmc_tf.files import digests
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.serving import model_card, signatures
 
@@ -38,7 +38,7 @@ def test_only_metrics_of_this_checkpoint_are_told(exported):
     result = workdir / "generated" / "reconstruction.json"
     evaluated = workdir / "evaluations.json"
     for identity, update, told in (
-        (image_sets.digest(model), "12", ["kid", "fid", "reconstruction"]),
+        (digests.of_weights(model), "12", ["kid", "fid", "reconstruction"]),
         ("of other weights", "11", ["fid"]),
     ):
         result.write_text(json.dumps({"identity": identity, "mse": 0.02}))

@@ -111,7 +111,7 @@ class ToyFigures(Pictures):
         """Shows nothing: points make no grid."""
 
     def _picture(self, update: int) -> None:
-        found = toy_density.of(self.model, self.toy)
+        found = toy_density.estimate(self.model, self.toy)
         numbers = toy_density.measure(found)
         path = self.run.picture(update)
         values = {"update": update, **numbers}
