@@ -1,8 +1,12 @@
-"""A moving average of the weights, to sample with; training does not see it.
+"""A moving average of the weights, for sampling; it does not affect training.
 
-A model that keeps one has it as `model.average`; checkpoints hold it beside
-the weights.
+`Generator.keep_average` starts one. Keras's own (`use_ema` of an optimizer) is
+not used: its momentum is constant, so without the warm-up (1 + t) / (10 + t)
+the initial weights would dominate for long; and checkpoints of existing runs
+hold this one, as `average`.
 """
+
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -14,11 +18,10 @@ class Average(tf.Module):
     Args:
         model: a built `keras.Model`; the average starts at its weights.
         decay: weight of the past in an update, in [0, 1). In the first
-            updates t it is (1 + t) / (10 + t), where that is smaller: else
-            the initial weights would stay for long.
+            updates t it is (1 + t) / (10 + t) if that is smaller.
     """
 
-    def __init__(self, model, decay):
+    def __init__(self, model: keras.Model, decay: float) -> None:
         super().__init__()
         self.decay = decay
         self.values = [
@@ -26,29 +29,32 @@ class Average(tf.Module):
             for w in model.weights
         ]
 
-        # A function of this model alone: one that took the variables as
-        # arguments would, under a strategy, go on with those of its first call.
+        # One function per model: if it took the variables as arguments, under
+        # a strategy later calls would use those of the first call.
         @tf.function
-        def approach(rate):
+        def approach(rate: tf.Tensor) -> None:
             for value, weight in zip(self.values, model.weights, strict=True):
                 value.assign_add(rate * (weight.value - value))
 
         self._approach = approach
 
-    def update(self, model):
-        """Takes in the weights after an update of the model."""
+    def update(self, model: Any) -> None:
+        """Moves the average towards the weights after an update of a model."""
         t = float(model.update)
         decay = min(self.decay, (1.0 + t) / (10.0 + t))
         self._approach(tf.constant(1.0 - decay, tf.float32))
 
-    def put_into(self, model):
-        """Gives the averaged weights to the model."""
+    def put_into(self, model: keras.Model) -> None:
+        """Assigns the averaged weights to a model."""
         for weight, value in zip(model.weights, self.values, strict=True):
             weight.assign(value)
 
 
 class UpdateAverage(keras.callbacks.Callback):
-    """Moves `model.average` after each update; first among the callbacks."""
+    """Updates `model.average` after each update.
 
-    def on_train_batch_end(self, batch, logs=None):
+    Put it before the callbacks that use the average.
+    """
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         self.model.average.update(self.model)

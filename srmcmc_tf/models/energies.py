@@ -1,13 +1,25 @@
 """The networks f(x) of the paper: higher f is more likely."""
 
 import itertools
+import os
+import pathlib
+from typing import Any
 
 import keras
 import numpy as np
 from keras import layers
 
+from srmcmc_tf.files import npz
 
-def convnet(image_size, channels=3, *, n_f=64, seed=0, dtype="float32"):
+
+def convnet(
+    image_size: int,
+    channels: int = 3,
+    *,
+    n_f: int = 64,
+    seed: int = 0,
+    dtype: str = "float32",
+) -> keras.Model:
     """The paper's ConvNet (its tables 4 to 6) for any power-of-two size.
 
     A 3x3 convolution, then 4x4 ones of stride 2 until 4x4 is left, then one
@@ -20,7 +32,7 @@ def convnet(image_size, channels=3, *, n_f=64, seed=0, dtype="float32"):
         image_size: height and width, a power of two from 8 up.
         channels: number of channels of the images.
         n_f: feature maps of the first layer.
-        seed: integer that names the initial weights.
+        seed: integer, the random seed of the initial weights.
         dtype: a Keras dtype or policy; with "mixed_bfloat16" the convolutions
             run in bfloat16, input, output and weights stay float32.
 
@@ -46,17 +58,19 @@ def convnet(image_size, channels=3, *, n_f=64, seed=0, dtype="float32"):
     return keras.Model(inputs, outputs, name="energy")
 
 
-def mlp(d, *, n_f=64, seed=0, dtype="float32"):
-    """A network for points: four hidden layers, in all else as `convnet`.
+def mlp(
+    d: int, *, n_f: int = 64, seed: int = 0, dtype: str = "float32"
+) -> keras.Model:
+    """A network for points: four hidden layers, otherwise like `convnet`.
 
-    LeakyReLU's kinks lie all over [-1, 1], so that f soon has narrow modes.
+    LeakyReLU's kinks lie all over [-1, 1], so f soon has narrow modes.
     On the toys a smooth SiLU did a little better on the line and much worse in
     the plane: after 2,000 updates it had found 4 of the 8 modes of a mixture.
 
     Args:
         d: number of coordinates of a point.
         n_f: width of the hidden layers.
-        seed: integer that names the initial weights.
+        seed: integer, the random seed of the initial weights.
         dtype: a Keras dtype or policy, as for `convnet`.
 
     Returns:
@@ -76,11 +90,11 @@ def mlp(d, *, n_f=64, seed=0, dtype="float32"):
     return keras.Model(inputs, outputs, name="energy")
 
 
-def flop(image_size, channels, n_f):
+def flop(image_size: int, channels: int, n_f: int) -> int:
     """Floating-point operations of `convnet`'s convolutions for one image.
 
     A step of the chain takes about twice as many, because f' takes as many as
-    f; and the weights' gradient once more.
+    f; the gradient of the weights takes as many again.
     """
     maps = [channels, *widths(image_size, n_f)]
     total = 2 * 4 * 4 * maps[-1]
@@ -90,7 +104,7 @@ def flop(image_size, channels, n_f):
     return total
 
 
-def widths(image_size, n_f):
+def widths(image_size: int, n_f: int) -> list[int]:
     """Feature maps at full size, at half of it, and so on down to 4x4."""
     if image_size < 8 or image_size & (image_size - 1):
         raise ValueError(
@@ -100,7 +114,16 @@ def widths(image_size, n_f):
     return [n_f * min(2**i, 8) for i in range(strided + 1)]
 
 
-def _conv(x, filters, size, stride, padding, name, seed, dtype):
+def _conv(
+    x: Any,
+    filters: int,
+    size: int,
+    stride: int,
+    padding: str,
+    name: str,
+    seed: int,
+    dtype: str,
+) -> Any:
     return layers.Conv2D(
         filters,
         size,
@@ -112,12 +135,12 @@ def _conv(x, filters, size, stride, padding, name, seed, dtype):
     )(x)
 
 
-def _dense(x, units, name, seed, dtype):
+def _dense(x: Any, units: int, name: str, seed: int, dtype: str) -> Any:
     start = _uniform(x.shape[-1], seed)
     return layers.Dense(units, **start, dtype=dtype, name=name)(x)
 
 
-def _uniform(fan_in, seed):
+def _uniform(fan_in: int, seed: int) -> dict[str, Any]:
     """PyTorch's initial weights."""
     limit = fan_in**-0.5
     uniform = keras.initializers.RandomUniform
@@ -127,17 +150,16 @@ def _uniform(fan_in, seed):
     }
 
 
-def save_weights(path, network):
+def save_weights(path: str | os.PathLike, network: keras.Model) -> None:
     """Writes an npz in layer order: `00/kernel` (HWIO), `00/bias`, ..."""
     arrays = {}
     for i, layer in enumerate(_layers(network)):
         arrays[f"{i:02d}/kernel"] = layer.kernel.numpy()
         arrays[f"{i:02d}/bias"] = layer.bias.numpy()
-    with open(path, "wb") as file:
-        np.savez(file, **arrays)
+    npz.save(pathlib.Path(path), arrays)
 
 
-def load_weights(path, network):
+def load_weights(path: str | os.PathLike, network: keras.Model) -> None:
     """Reads what `save_weights` wrote into a network of the same shape."""
     with np.load(path) as arrays:
         for i, layer in enumerate(_layers(network)):
@@ -145,6 +167,6 @@ def load_weights(path, network):
             layer.bias.assign(arrays[f"{i:02d}/bias"])
 
 
-def _layers(network):
+def _layers(network: keras.Model) -> list[Any]:
     kinds = layers.Conv2D, layers.Dense
     return [x for x in network.layers if isinstance(x, kinds)]

@@ -116,6 +116,10 @@ class Generator(keras.Model):
             items["average"] = self.average
         return items
 
+    def get_compile_config(self) -> dict[str, Any]:
+        optimizer = keras.saving.serialize_keras_object(self.optimizer)
+        return {"optimizer": optimizer}
+
     def compile_from_config(self, config: dict[str, Any]) -> None:
         self.compile(**keras.saving.deserialize_keras_object(config))
 

@@ -1,4 +1,4 @@
-"""Mixed precision: which is allowed here."""
+"""Checks that this machine can run mixed precision."""
 
 import signal
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 from srmcmc_tf.errors import UserError
 
-# In a process of its own, because where it fails it takes the process along.
+# Run in a process of its own, because where it fails it ends the process.
 _PROBE = """
 import srmcmc_tf, tensorflow as tf
 x = tf.Variable(tf.ones([8, 16, 16, 8], tf.bfloat16))
@@ -17,11 +17,15 @@ tape.gradient(y, [x, kernel])
 """
 
 
-def check(precision, probe=_PROBE):
-    """Refuses bfloat16 where its convolutions would end the process.
+def check(precision: str, probe: str = _PROBE) -> None:
+    """Raises `UserError` if bfloat16 convolutions would end the process.
 
-    Some virtual machines announce AMX and do not allow it; oneDNN then runs
-    into an illegal instruction.
+    Some virtual machines announce AMX but do not allow it; oneDNN then fails
+    with an illegal instruction.
+
+    Args:
+        precision: "float32" or a Keras policy such as "mixed_bfloat16".
+        probe: the code that is tried in another process.
     """
     if precision == "float32":
         return

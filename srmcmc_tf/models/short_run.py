@@ -1,7 +1,6 @@
 """The short-run MCMC model: an energy network and the chain run on it."""
 
-import functools
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import keras
@@ -30,7 +29,7 @@ class ShortRunEBM(Generator):
         K: steps of a chain.
         step_size: factor of the gradient f' in a step.
         noise: factor of the Gaussian noise in a step.
-        seed: integer that names all starts and noise of the training.
+        seed: integer, the random seed of all noise in training.
         **kwargs: of `keras.Model`, such as `name`.
 
     Examples:
@@ -53,9 +52,7 @@ class ShortRunEBM(Generator):
     ) -> None:
         super().__init__(seed=seed, **kwargs)
         self.energy = energy
-        self.K = K
-        self.step_size = step_size
-        self.noise = noise
+        self.K, self.step_size, self.noise = K, step_size, noise
         self.built = True
         self._compile_chain("auto")
 
@@ -74,10 +71,9 @@ class ShortRunEBM(Generator):
 
         Args:
             optimizer: a Keras optimizer; by default the paper's Adam.
-            jit_compile: True, False or "auto", which is True where there is a
-                GPU and False elsewhere: XLA's convolution gradients on a CPU
-                are three times slower than TensorFlow's. It concerns the
-                chain only; the rest of the update is never compiled by XLA.
+            jit_compile: whether XLA compiles the chain (never the rest of the
+                update); "auto" is True if there is a GPU: on a CPU, XLA's
+                convolution gradients are three times slower.
             **kwargs: as in `keras.Model.compile`; the loss is the model's own.
         """
         for name in ("loss", "loss_weights", "metrics", "weighted_metrics"):
@@ -92,9 +88,9 @@ class ShortRunEBM(Generator):
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One update of Algorithm 1; returns its quantities by name."""
         x = unpack_images(data)
-        chain = self._fresh_chain(x, rng.TRAIN, self.optimizer.iterations)
+        ran = self._fresh_chain(x, rng.TRAIN, self.optimizer.iterations)
         with tf.GradientTape() as tape:
-            logs = self._compare(x, chain)
+            logs = self._compare(x, ran)
             # The gradient is summed over replicas; the paper takes the mean.
             n = tf.distribute.get_strategy().num_replicas_in_sync
             loss = self.optimizer.scale_loss(-logs["f_difference"] / n)
@@ -107,8 +103,8 @@ class ShortRunEBM(Generator):
     def test_step(self, data: Any) -> dict[str, tf.Tensor]:
         """The quantities of an update on other data, without the update."""
         x = unpack_images(data)
-        chain = self._fresh_chain(x, rng.TEST, 0)
-        return replicas.logs(self._compare(x, chain))
+        logs = self._compare(x, self._fresh_chain(x, rng.TEST, 0))
+        return replicas.logs(logs)
 
     def start(self, seeds: Sequence[int]) -> tf.Tensor:
         """The starts z of the chains of `seeds`, uniform in [-1, 1)."""
@@ -147,7 +143,7 @@ class ShortRunEBM(Generator):
         Args:
             seeds: integers, shape [n].
             steps: increasing numbers of steps, [s]; 0 is the start.
-            noise: factor of the noise, by default that of the training.
+            noise: see `sample`.
 
         Returns:
             float32 [n, s, h, w, c], not clipped.
@@ -156,7 +152,7 @@ class ShortRunEBM(Generator):
         stream = rng.stream_per_row(seeds).fold(rng.CHAIN)
         x, done, seen = self.start(seeds), 0, []
         for step in steps:
-            settings = _settings(step - done, noise, done)
+            settings = chain.settings(step - done, noise, done)
             x = self._shared_chain((x, stream), *settings)
             done = step
             seen.append(x)
@@ -208,8 +204,7 @@ class ShortRunEBM(Generator):
             iterations: steps of the descent.
             rule: "descent", the paper's, or "adam".
             step: factor of the gradient; by default one that was measured.
-            observe: images to what is known of them, for reconstruction from
-                a part: a mask, a smaller size.
+            observe: images to what is known of them, such as a part.
             K: steps of the chain, by default those of the training.
             keep: iterations at which M(z) is kept as a frame.
         """
@@ -226,14 +221,11 @@ class ShortRunEBM(Generator):
             rule=rule,
             step=step,
             keep=keep,
-            share=functools.partial(
-                replicas.share_rows, self.distribute_strategy
-            ),
+            share=self._share,
         )
 
     @property
     def image_shape(self) -> tuple[int, ...]:
-        """(h, w, c) of a sample; (d,) if samples are points."""
         return self.energy.input_shape[1:]
 
     def checkpoint_items(self) -> dict[str, Any]:
@@ -255,8 +247,7 @@ class ShortRunEBM(Generator):
         return cls(**{**config, "energy": energy})
 
     def get_compile_config(self) -> dict[str, Any]:
-        optimizer = keras.saving.serialize_keras_object(self.optimizer)
-        return {"optimizer": optimizer, "jit_compile": self._jit_chain}
+        return {**super().get_compile_config(), "jit_compile": self._jit_chain}
 
     def run_chain(
         self,
@@ -266,72 +257,44 @@ class ShortRunEBM(Generator):
         K: Any = None,
         noise: Any = None,
     ) -> chain.Chain:
-        """Runs the compiled chain from starts [n, h, w, c].
-
-        Args:
-            x: the starts.
-            stream: of the noise; see `chain.langevin`.
-            K: steps, by default those of the training.
-            noise: factor of the noise, by default that of the training.
-        """
+        """`chain.langevin`, compiled; the settings are those of `sample`."""
         K = self.K if K is None else K
         noise = self.noise if noise is None else noise
-        return self._chain(x, stream, *_settings(K, noise, 0))
+        return self._compiled.langevin(x, stream, *chain.settings(K, noise))
 
     def _compile_chain(self, jit_compile: bool | str) -> None:
         self._jit_chain = jit_compile
         if jit_compile == "auto":
             jit_compile = bool(tf.config.list_physical_devices("GPU"))
-        compiled = tf.function(jit_compile=jit_compile, reduce_retracing=True)
-
-        @compiled
-        def langevin(x, stream, K, noise, first):  # type: ignore
-            return chain.langevin(
-                self.energy,
-                x,
-                stream,
-                K=K,
-                step_size=self.step_size,
-                noise=noise,
-                first=first,
-            )
-
-        @compiled
-        def ascent(x, K):  # type: ignore
-            return chain.ascend(self.energy, x, K=K, step_size=self.step_size)
-
-        share = functools.partial(replicas.share_rows, self.distribute_strategy)
-        self._chain = langevin
-        self._shared_chain = share(
-            lambda rows, *settings: langevin(*rows, *settings).x
+        self._compiled = compiled = chain.compiled(
+            self.energy, step_size=self.step_size, jit_compile=jit_compile
         )
-        self._shared_ascent = share(ascent)
+        self._shared_chain = self._share(
+            lambda rows, *settings: compiled.langevin(*rows, *settings).x
+        )
+        self._shared_ascent = self._share(compiled.ascend)
+
+    def _share(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function`, with its rows divided among the devices."""
+        return replicas.share_rows(self.distribute_strategy, function)
 
     def _fresh_chain(self, x: tf.Tensor, *draw: Any) -> chain.Chain:
         """A chain for each row of `x`, started from the noise of `draw`."""
-        stream = rng.stream(self.seed).fold(*draw, 0)
-        stream = replicas.own_rows(stream, tf.shape(x)[0])
+        whole = rng.stream(self.seed).fold(*draw, 0)
+        stream = replicas.own_rows(whole, tf.shape(x)[0])
         z = stream.fold(rng.START).uniform(tf.shape(x))
         return self.run_chain(z, stream.fold(rng.CHAIN))
 
-    def _compare(
-        self, x: tf.Tensor, chain: chain.Chain
-    ) -> dict[str, tf.Tensor]:
+    def _compare(self, x: tf.Tensor, ran: chain.Chain) -> dict[str, tf.Tensor]:
         """f on data and on samples, as one batch, and the chain's numbers."""
-        f = self.energy(tf.concat([x, chain.x], axis=0))
+        f = self.energy(tf.concat([x, ran.x], axis=0))
         f_data, f_samples = tf.split(f, 2)
         f_data, f_samples = tf.reduce_mean(f_data), tf.reduce_mean(f_samples)
-        outside = tf.cast(tf.abs(chain.x) > 1.0, tf.float32)
+        outside = tf.cast(tf.abs(ran.x) > 1.0, tf.float32)
         return {
             "f_data": f_data,
             "f_samples": f_samples,
             "f_difference": f_data - f_samples,
-            "f_prime_norm": chain.f_prime_norm,
+            "f_prime_norm": ran.f_prime_norm,
             "out_of_range": tf.reduce_mean(outside),
         }
-
-
-def _settings(K: Any, noise: Any, first: Any) -> tuple[tf.Tensor, ...]:
-    """As tensors, so that another K or noise does not retrace."""
-    K, first = tf.cast(K, tf.int32), tf.cast(first, tf.int32)
-    return K, tf.cast(noise, tf.float32), first

@@ -78,6 +78,44 @@ def ascend(
     return x
 
 
+class Compiled(NamedTuple):
+    """`langevin` and `ascend` on one energy, each as a `tf.function`.
+
+    Attributes:
+        langevin: (x, stream, K, noise, first) to a `Chain`.
+        ascend: (x, K) to the ends.
+    """
+
+    langevin: Callable[..., Chain]
+    ascend: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+
+
+def compiled(f: Energy, *, step_size: float, jit_compile: bool) -> Compiled:
+    """Compiles the chains of an energy, by XLA if `jit_compile`."""
+    compile = tf.function(jit_compile=jit_compile, reduce_retracing=True)
+
+    def chain(
+        x: tf.Tensor,
+        stream: AnyStream,
+        K: tf.Tensor,
+        noise: tf.Tensor,
+        first: tf.Tensor,
+    ) -> Chain:
+        factors = dict(step_size=step_size, noise=noise)
+        return langevin(f, x, stream, K=K, first=first, **factors)
+
+    def ascent(x: tf.Tensor, K: tf.Tensor) -> tf.Tensor:
+        return ascend(f, x, K=K, step_size=step_size)
+
+    return Compiled(compile(chain), compile(ascent))
+
+
+def settings(K: Any, noise: Any, first: Any = 0) -> tuple[tf.Tensor, ...]:
+    """Those of `Compiled.langevin` as tensors: another value cannot retrace."""
+    K, first = tf.cast(K, tf.int32), tf.cast(first, tf.int32)
+    return K, tf.cast(noise, tf.float32), first
+
+
 def _gradient(f: Energy, x: tf.Tensor) -> tf.Tensor:
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(x)

@@ -90,7 +90,7 @@ def test_call_is_f(tiny_model):
 
 def test_another_K_is_no_new_trace(tiny_model):
     calls = [tiny_model.sample(range(4), K=K) for K in (0, 1, 2, 30)]
-    traces = tiny_model._chain.experimental_get_tracing_count()
+    traces = tiny_model._compiled.langevin.experimental_get_tracing_count()
     assert traces == 1 and len({c.numpy().tobytes() for c in calls}) == 4
 
 
@@ -98,7 +98,7 @@ def test_memory_does_not_grow_with_K():
     """The graph is the same for any K and carries no stack of past states."""
     model = srmcmc_tf.ShortRunEBM(energies.convnet(8, 1, n_f=2), K=3)
     model.sample([0], K=5)
-    graph = model._chain.get_concrete_function(
+    graph = model._compiled.langevin.get_concrete_function(
         tf.zeros([1, 8, 8, 1]),
         rng.stream(0),
         tf.constant(5),
@@ -174,7 +174,7 @@ def test_a_loss_of_ones_own_is_refused(tiny_model):
 def test_xla_follows_the_device_by_default(tiny_model):
     assert tiny_model.jit_compile is False  # the update as a whole, ever
     on_gpu = bool(tf.config.list_physical_devices("GPU"))
-    assert bool(tiny_model._chain._jit_compile) is on_gpu
+    assert bool(tiny_model._compiled.langevin._jit_compile) is on_gpu
 
 
 def test_xla_chain_agrees_with_the_graph_without_noise():

@@ -106,10 +106,6 @@ class LatentModel(Generator):
             "precision": self.precision,
         }
 
-    def get_compile_config(self) -> dict[str, Any]:
-        optimizer = keras.saving.serialize_keras_object(self.optimizer)
-        return {"optimizer": optimizer}
-
     def _normal(self, n: tf.Tensor, *draw: Any) -> tf.Tensor:
         """Standard normals [n, latent] of `draw`, on this replica."""
         context = tf.distribute.get_replica_context()

@@ -1,4 +1,7 @@
-"""The baselines' networks: the energy's ConvNet, and the same turned round."""
+"""Networks of the baselines: the energy's ConvNet, and its reverse."""
+
+from collections.abc import Callable
+from typing import Any
 
 import keras
 from keras import layers
@@ -7,26 +10,26 @@ from srmcmc_tf.models import energies
 
 
 def encoder(
-    image_size,
-    channels,
-    outputs,
+    image_size: int,
+    channels: int,
+    outputs: int,
     *,
-    n_f,
-    batch_norm=False,
-    seed=0,
-    dtype="float32",
-    name="encoder",
-):
+    n_f: int,
+    batch_norm: bool = False,
+    seed: int = 0,
+    dtype: str = "float32",
+    name: str = "encoder",
+) -> keras.Model:
     """Images to numbers: the layers and feature maps of `energies.convnet`.
 
     Args:
         image_size: height and width, a power of two from 8 up.
         channels: number of channels of the images.
-        outputs: numbers an image.
+        outputs: numbers per image.
         n_f: feature maps of the first layer.
         batch_norm: whether all layers but the first and the last are
             normalised (Radford et al.); they then have no biases.
-        seed: integer that names the initial weights.
+        seed: integer, the random seed of the initial weights.
         dtype: a Keras dtype or policy; input and output stay float32.
         name: of the network.
 
@@ -45,22 +48,22 @@ def encoder(
 
 
 def generator(
-    image_size,
-    channels,
-    latent,
+    image_size: int,
+    channels: int,
+    latent: int,
     *,
-    n_f,
-    batch_norm=False,
-    seed=0,
-    dtype="float32",
-):
+    n_f: int,
+    batch_norm: bool = False,
+    seed: int = 0,
+    dtype: str = "float32",
+) -> keras.Model:
     """Numbers to images: `encoder`'s layers in the opposite order.
 
     z becomes 4x4 feature maps; each 4x4 convolution, transposed with stride
     2, doubles the size; a 3x3 one and tanh give the image.
 
     Args:
-        image_size, channels, n_f, seed, dtype: as of `encoder`.
+        image_size, channels, n_f, seed, dtype: see `encoder`.
         latent: length of z.
         batch_norm: whether all layers but the last are normalised.
 
@@ -81,13 +84,23 @@ def generator(
     return keras.Model(inputs, x, name="generator")
 
 
-def _layers(kind, batch_norm, seed, dtype):
-    """A function that adds one convolution, normalised where it may be."""
+def _layers(
+    kind: type[layers.Layer], batch_norm: bool, seed: int, dtype: str
+) -> Callable[..., Any]:
+    """A function that adds one convolution, normalised if it may be."""
 
-    def layer(i, x, filters, size, stride, padding="same", normalised=False):
+    def layer(
+        i: int,
+        x: Any,
+        filters: int,
+        size: int,
+        stride: int,
+        padding: str = "same",
+        normalised: bool = False,
+    ) -> Any:
         normalised = normalised and batch_norm
         # Radford et al. start small, which normalisation makes up for; He et
-        # al. start such that ReLUs alone keep the scale.
+        # al. start so that ReLUs alone keep the scale.
         start = (
             keras.initializers.RandomNormal(0.0, 0.02, seed=100 * seed + i)
             if batch_norm
