@@ -2,14 +2,11 @@
 
 import itertools
 import os
-import pathlib
 from typing import Any
 
 import keras
 import numpy as np
 from keras import layers
-
-from srmcmc_tf.files import npz
 
 
 def convnet(
@@ -156,7 +153,8 @@ def save_weights(path: str | os.PathLike, network: keras.Model) -> None:
     for i, layer in enumerate(_layers(network)):
         arrays[f"{i:02d}/kernel"] = layer.kernel.numpy()
         arrays[f"{i:02d}/bias"] = layer.bias.numpy()
-    npz.save(pathlib.Path(path), arrays)
+    with open(path, "wb") as file:
+        np.savez(file, **arrays)
 
 
 def load_weights(path: str | os.PathLike, network: keras.Model) -> None:
