@@ -4,12 +4,13 @@ It uses sockets and text only: mistakes are reported before TensorFlow is
 imported, which would wait for workers that never come.
 """
 
+import dataclasses
 import json
 import logging
 import os
 import socket
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from srmcmc_tf.errors import UserError
 
@@ -23,7 +24,8 @@ _EXAMPLE = (
 )
 
 
-class Cluster(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Cluster:
     """All workers, and which of them this process is.
 
     Attributes:
@@ -128,6 +130,7 @@ def _entry(values: Any, name: str, kind: type, *default: Any) -> Any:
     """A value of a dictionary from JSON; `UserError` if it is of no use."""
     value = (values if isinstance(values, dict) else {}).get(name, *default)
     if not isinstance(value, kind):
+        words: dict[type, str]
         words = {dict: "an object", list: "a list", str: "text"}
         raise _wrong(f"needs {name!r}, {words[kind]}")
     return value

@@ -1,6 +1,8 @@
 """The model of a config."""
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.models import energies, schedules
@@ -10,7 +12,11 @@ from srmcmc_tf.models.baselines.vae import VAE
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.models.short_run import ShortRunEBM
 
-_JIT_COMPILE = {"auto": "auto", "true": True, "false": False}
+_JIT_COMPILE: dict[str, bool | str] = {
+    "auto": "auto",
+    "true": True,
+    "false": False,
+}
 
 
 def build(config: Config) -> Generator:
@@ -33,7 +39,9 @@ def _learning_rate(config: Config) -> schedules.Anneal:
 
 
 def _short_run(config: Config) -> ShortRunEBM:
-    network = dict(n_f=config.n_f, seed=config.seed, dtype=config.precision)
+    network: dict[str, Any] = dict(
+        n_f=config.n_f, seed=config.seed, dtype=config.precision
+    )
     if config.data.points:
         energy = energies.mlp(config.data.dimension, **network)
     else:
@@ -64,7 +72,7 @@ def _baseline(kind: type[LatentModel], config: Config) -> LatentModel:
     return model
 
 
-_MODELS = {
+_MODELS: dict[str, Callable[[Config], Generator]] = {
     "ebm": _short_run,
     "vae": functools.partial(_baseline, VAE),
     "dcgan": functools.partial(_baseline, DCGAN),

@@ -13,7 +13,7 @@ from srmcmc_tf.models import ema
 from srmcmc_tf.models import schedules as schedules
 from srmcmc_tf.sampling.inversion import Reconstruction
 
-Rate = float | keras.optimizers.schedules.LearningRateSchedule
+Rate = Any  # a number, or a Keras schedule
 
 
 class Generator(keras.Model):
@@ -139,8 +139,8 @@ def between(z1: tf.Tensor, z2: tf.Tensor, rho: Sequence[float]) -> tf.Tensor:
         float32 [n, r, ...].
     """
     ones = [1] * (len(z1.shape) - 1)
-    rho = tf.reshape(tf.cast(rho, tf.float32), [1, -1, *ones])
-    return rho * z1[:, None] + tf.sqrt(1.0 - rho**2) * z2[:, None]
+    weight = tf.reshape(tf.cast(rho, tf.float32), [1, -1, *ones])
+    return weight * z1[:, None] + tf.sqrt(1.0 - weight**2) * z2[:, None]
 
 
 def unpack_images(data: Any) -> tf.Tensor:

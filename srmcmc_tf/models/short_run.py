@@ -267,7 +267,7 @@ class ShortRunEBM(Generator):
         if jit_compile == "auto":
             jit_compile = bool(tf.config.list_physical_devices("GPU"))
         self._compiled = compiled = chain.compiled(
-            self.energy, step_size=self.step_size, jit_compile=jit_compile
+            self.energy, step_size=self.step_size, jit_compile=bool(jit_compile)
         )
         self._shared_chain = self._share(
             lambda rows, *settings: compiled.langevin(*rows, *settings).x

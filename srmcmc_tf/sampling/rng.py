@@ -25,7 +25,7 @@ START, CHAIN, TRAIN, TEST, ORDER, NOISE, TOY, BRANCH = range(8)
 
 _PHILOX = 1  # TensorFlow's number for this generator
 
-Shape = Sequence[int] | tf.Tensor
+Shape = Any  # a list of integers, or an integer tensor [rank]
 
 
 class Stream(NamedTuple):

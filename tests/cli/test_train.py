@@ -63,6 +63,21 @@ def test_a_run_is_trained_where_it_is_told(tmp_path, monkeypatch):
     assert Run("runs/digits").checkpoints.updates() == [2]
 
 
+def test_help_shows_the_defaults_of_the_model_asked_for(capsys):
+    with pytest.raises(SystemExit):
+        train.train(["--model=dcgan", "--help"])
+    text = capsys.readouterr().out
+    assert "--workdir=runs/digits_dcgan" in text
+    assert "--learning_rate=0.0002" in text and "\n  --K=" not in text
+
+
+def test_a_refused_flag_leaves_no_run_behind(tmp_path):
+    run = f"--workdir={tmp_path / 'run'}"
+    with pytest.raises(UserError, match="is not for --model=vae"):
+        train.train([run, "--model=vae", "--K=3"])
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.slow
 def test_the_default_draws_all_ten_digits(tmp_path):
     """The promise of the README's first command, kept by a real run of it."""

@@ -51,3 +51,9 @@ def test_a_config_survives_json():
 def test_an_unknown_setting_gets_a_suggestion():
     with pytest.raises(UserError, match="did you mean 'sigma'"):
         config.from_dict({"sigmma": 1})
+
+
+def test_a_run_of_before_the_baselines_is_an_ebm():
+    values = dataclasses.asdict(presets.load("digits"))
+    del values["model"]
+    assert config.from_dict(values) == presets.load("digits")

@@ -4,6 +4,7 @@ import numpy as np
 
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.data.examples import Examples
+from srmcmc_tf.models.baselines.vae import VAE
 from srmcmc_tf.runs.checkpoints import Saved
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training import report
@@ -17,6 +18,9 @@ def test_examples_and_weights_are_counted(tiny_model):
     assert report.examples(points).endswith("points of 1 coordinate")
     n = tiny_model.energy.count_params()
     assert report.weights(tiny_model) == f"{n:,} weights (energy {n:,})"
+    vae = VAE(8, 1, n_f=2, latent=3)
+    vae.compile()
+    assert f"{vae.count_params():,} weights (encoder" in report.weights(vae)
 
 
 def test_a_summary_names_the_cost_and_how_to_resume(tmp_path, caplog):

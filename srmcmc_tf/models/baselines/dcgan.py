@@ -41,7 +41,9 @@ class DCGAN(LatentModel):
         self, image_size: int, channels: int = 3, **kwargs: Any
     ) -> None:
         super().__init__(image_size, channels, **kwargs)
-        shared = dict(n_f=self.n_f, batch_norm=True, dtype=self.precision)
+        shared: dict[str, Any] = dict(
+            n_f=self.n_f, batch_norm=True, dtype=self.precision
+        )
         self.generator = networks.generator(
             image_size, channels, self.latent, seed=2 * self.seed, **shared
         )

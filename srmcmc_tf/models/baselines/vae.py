@@ -44,7 +44,7 @@ class VAE(LatentModel):
         self, image_size: int, channels: int = 3, **kwargs: Any
     ) -> None:
         super().__init__(image_size, channels, **kwargs)
-        shared = dict(n_f=self.n_f, dtype=self.precision)
+        shared: dict[str, Any] = dict(n_f=self.n_f, dtype=self.precision)
         self.encoder = networks.encoder(
             image_size, channels, 2 * self.latent, seed=2 * self.seed, **shared
         )
