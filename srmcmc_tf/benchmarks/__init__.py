@@ -1,1 +1,1 @@
-"""What bin/benchmark measures: a module a question, a function a table."""
+"""Benchmarks of bin/benchmark: functions that yield lines of Markdown."""

@@ -1,69 +1,84 @@
-"""Peak memory: of an update, of the gradient through the chain."""
+"""Peak memory: of an update, and of the gradient through the chain."""
 
 import pathlib
 import re
-import subprocess
-import sys
+from collections.abc import Callable, Iterator
 
+import keras
 import tensorflow as tf
 
 from srmcmc_tf.benchmarks import common
 from srmcmc_tf.sampling import chain, inversion, rng
 
+ThroughChain = Callable[..., tuple[tf.Tensor, tf.Tensor, tf.Tensor]]
 
-def memory():
+
+def memory() -> Iterator[str]:
     """Peak memory of an update against K; it should be flat."""
-    print("| K | peak MB above TensorFlow's own |\n|---|---|")
-    for K in (1, 10, 100, 400):
-        print(f"| {K} | {_peak('update', K):.0f} |")
+    yield from common.table(
+        "K | peak MB above TensorFlow's own",
+        ([f"{K}", f"{_peak('update', K):.0f}"] for K in (1, 10, 100, 400)),
+    )
 
 
-def gradient():
+def gradient() -> Iterator[str]:
     """The reconstruction's gradient against a naive tape over the chain."""
-    print("| K | peak MB | naive | share |\n|---|---|---|---|")
-    for K in (25, 100):
-        ours, naive = _peak("segments", K), _peak("naive", K)
-        print(f"| {K} | {ours:.0f} | {naive:.0f} | {ours / naive:.2f} |")
+    yield from common.table(
+        "K | peak MB | naive | share", (_compare(K) for K in (25, 100))
+    )
     ours, naive = _segments(100), _naive(100)
-
-    def run(side):
-        side().numpy()
-
-    ratios = common.rounds(5, 1, lambda _: run(naive), lambda _: run(ours))
+    timings = common.interleave(
+        5, 1, lambda _: _wait(naive), lambda _: _wait(ours)
+    )
     difference = tf.reduce_max(tf.abs(ours() - naive()))
-    print(
-        f"32x32x3, n_f=32, batch 16, K=100: {ratios.over_first[1]:.2f} times "
+    yield (
+        f"32x32x3, n_f=32, batch 16, K=100: {timings.over_first[1]:.2f} times "
         f"the naive time; largest difference {difference:.1e}"
     )
 
 
-def _update(K):
+def _compare(K: int) -> list[str]:
+    ours, naive = _peak("segments", K), _peak("naive", K)
+    return [f"{K}", f"{ours:.0f}", f"{naive:.0f}", f"{ours / naive:.2f}"]
+
+
+def _wait(side: Callable[[], tf.Tensor]) -> None:
+    side().numpy()
+
+
+def _update(K: int) -> Callable[[], tf.Tensor]:
     model = common.model(32, 3, 16, K)
     return lambda: model.train_on_batch(tf.zeros([64, 32, 32, 3]))
 
 
-def _gradient(K, through_chain):
-    """A function that gives the gradient by `through_chain`, compiled."""
+def _gradient(K: int, through_chain: ThroughChain) -> Callable[[], tf.Tensor]:
+    """Returns a function that computes the gradient by `through_chain`."""
     f = common.model(32, 3, 32, K).energy
     z = rng.stream(0).uniform([16, 32, 32, 3])
 
     @tf.function
-    def compiled(z, K):
+    def compiled(z: tf.Tensor, K: tf.Tensor) -> tf.Tensor:
         return through_chain(f, z, _squares, K=K)[2]
 
     return lambda: compiled(z, tf.constant(K))
 
 
-def _segments(K):
+def _segments(K: int) -> Callable[[], tf.Tensor]:
     return _gradient(K, inversion.through_chain)
 
 
-def _naive(K):
-    return _gradient(K, _through_chain_naively)
+def _naive(K: int) -> Callable[[], tf.Tensor]:
+    return _gradient(K, through_chain_naively)
 
 
-def _through_chain_naively(f, z, loss, *, K):
-    """What `inversion.through_chain` is, but one tape keeps every step."""
+def through_chain_naively(
+    f: keras.Model,
+    z: tf.Tensor,
+    loss: Callable[[tf.Tensor], tf.Tensor],
+    *,
+    K: tf.Tensor,
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """`inversion.through_chain` with a single tape that keeps every step."""
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch(z)
         x = chain.ascend(f, z, K=K)
@@ -71,31 +86,32 @@ def _through_chain_naively(f, z, loss, *, K):
     return x, losses, tape.gradient(losses, z)
 
 
-def _squares(x):
+def _squares(x: tf.Tensor) -> tf.Tensor:
     return tf.reduce_sum(tf.square(x), [1, 2, 3])
 
 
 _SIDES = {"update": _update, "segments": _segments, "naive": _naive}
 
 
-def _peak(side, K):
-    """By how many MB a side raises the peak of a process of its own."""
-    code = (
-        f"from srmcmc_tf.benchmarks import memory; memory.peak('{side}', {K})"
-    )
-    command = [sys.executable, "-c", code]
-    return float(subprocess.check_output(command, text=True))
+def _peak(side: str, K: int) -> float:
+    return common.in_new_process(rise, side, K)
 
 
-def peak(side, K):
-    """Prints by how many MB a side raises this process's peak memory."""
+def rise(side: str, K: int) -> float:
+    """Returns by how many MB a side raises this process's peak memory."""
     run = _SIDES[side](K)
     before = high_water()
     run()
-    print(high_water() - before)
+    return high_water() - before
 
 
-def high_water():
-    """The process's peak memory in MB; getrusage would count its parent's."""
+def high_water() -> float:
+    """Returns the process's peak memory in MB.
+
+    `getrusage` would include the peak of the parent process.
+    """
     status = pathlib.Path("/proc/self/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+)", status).group(1)) / 1024
+    found = re.search(r"VmHWM:\s+(\d+)", status)
+    if not found:
+        raise OSError("no VmHWM in /proc/self/status")
+    return int(found.group(1)) / 1024

@@ -1,6 +1,7 @@
-"""Time of the metrics: beside Inception, which they should be lost in."""
+"""Time of the metrics against that of Inception, which should dominate."""
 
 import time
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,41 +13,49 @@ from srmcmc_tf.metrics.features.inception import load
 from srmcmc_tf.metrics.fid import Moments, frechet_distance
 
 
-def inception(path=""):
-    """FID and KID over images against the plain compiled Inception."""
-    _root()
+def inception(path: str = "") -> Iterator[str]:
+    """FID and KID over images against the plain compiled Inception.
+
+    Args:
+        path: of Inception's weights, as for `features.inception.load`.
+    """
+    yield distance(2048)
     try:
         network = load(path)
     except UserError as error:
-        print(error)
+        yield str(error)
         return
     n = feed.BATCH
     x = np.random.default_rng(0).integers(0, 256, (n, 32, 32, 3), np.uint8)
     batch = image_sets.from_array(x, "noise", "all")
     metrics = {"fid": FID(network.features), "kid": KID(network.features)}
 
-    def plain(times):
+    def plain(times: int) -> None:
         for _ in range(times):
             network(x).features.numpy()
 
-    def measured(times):
+    def measured(times: int) -> None:
         for _ in range(times):
-            metrics["kid"].reset_state()  # one index, one sample
+            metrics["kid"].reset_state()  # it takes each sample once only
             feed.feed(metrics, network, batch)
 
-    ratios = common.rounds(7, 1, plain, measured)
-    print(
-        f"32x32x3, batch {n}: Inception {n / ratios.seconds[0]:.1f} images a "
-        f"second; with FID and KID {ratios.over_first[1]:.3f} times the time"
+    timings = common.interleave(7, 1, plain, measured)
+    yield (
+        f"32x32x3, batch {n}: Inception {n / timings.seconds[0]:.1f} images a "
+        f"second; with FID and KID {timings.over_first[1]:.3f} times the time"
     )
 
 
-def _root():
-    """The distance itself, of 2,048 features."""
+def distance(features: int, n: int = 5000) -> str:
+    """The time of the Fréchet distance itself, from given moments."""
     generator = np.random.default_rng(0)
-    x = generator.normal(size=(2, 5000, 2048)) * np.logspace(0, -3, 2048)
-    moments = [Moments(5000, y.mean(0), np.cov(y, rowvar=False)) for y in x]
+    scales = np.logspace(0, -3, features)
+    x = generator.normal(size=(2, n, features)) * scales
+    moments = [Moments(n, y.mean(0), np.cov(y, rowvar=False)) for y in x]
     begin = time.perf_counter()
     frechet_distance(*moments)
     seconds = time.perf_counter() - begin
-    print(f"the distance of 2,048 features from their moments: {seconds:.1f} s")
+    return (
+        f"the distance of {features:,} features from their moments: "
+        f"{seconds:.1f} s"
+    )
