@@ -52,7 +52,7 @@ def export(argv: list[str]) -> int:
         energies.save_weights(out, model.energy)
         print(out)
         return 0
-    facts = model_card.facts(run.path, model, run.config)
+    facts = model_card.facts(run, model)
     version = export.write(args.out or run.export_directory, model, facts)
     if not export.can_warm_up():
         print(

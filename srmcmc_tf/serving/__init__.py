@@ -1,1 +1,1 @@
-"""Exported models and the demo server."""
+"""Trained models for other programs: SavedModels, model cards, a demo."""

@@ -1,17 +1,17 @@
-"""A page to look at an exported model, and the small server behind it.
+"""A page to explore an exported model, and the small server behind it.
 
-The page is `demo.html`. It asks for everything at `/v1/models/model:predict`
-in the words of TF Serving's REST interface, and is answered by the exported
-signatures alone.
+The page, `demo.html`, sends requests to `/v1/models/model:predict` in the
+format of TF Serving's REST interface; the exported signatures answer them.
 """
 
 import base64
 import json
+import logging
 import pathlib
-import sys
 import threading
 import urllib.parse
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -20,11 +20,13 @@ from werkzeug import exceptions
 from werkzeug.wrappers import Request, Response
 
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.serving import export
+from srmcmc_tf.serving import versions
+
+logger = logging.getLogger(__name__)
 
 PREDICT = "/v1/models/model:predict"
 LARGEST_REQUEST = 2**20  # bytes
-AT_ONCE = 4  # requests that are computed; others are sent away
+AT_ONCE = 4  # requests that are computed at once; others are rejected
 MOST_DESCENT = 400  # images times iterations of a reconstruction
 _PAGE = pathlib.Path(__file__).with_suffix(".html")
 
@@ -38,23 +40,19 @@ class Served(NamedTuple):
     """
 
     model: tf.Module
-    card: dict
+    card: dict[str, Any]
 
 
-def load(directory):
+def load(directory: str | pathlib.Path) -> Served:
     """Loads a version of an export, by default the newest.
 
     Args:
-        directory: what `bin/export` wrote, or one version in it.
-
-    Returns:
-        `Served`; `UserError` where there is none.
+        directory: what `bin/export` wrote, or one version in it; `UserError`
+            if it is neither.
     """
-    path = pathlib.Path(directory)
     try:
-        if not (path / "model_card.json").exists():
-            path /= str(max(export.versions(path)))
-        card = json.loads((path / "model_card.json").read_text())
+        path = versions.find(pathlib.Path(directory))
+        card = json.loads((path / versions.CARD_JSON).read_text())
         return Served(tf.saved_model.load(str(path)), card)
     except (OSError, ValueError, tf.errors.OpError):
         raise UserError(
@@ -62,21 +60,23 @@ def load(directory):
         ) from None
 
 
-def server(served, host="127.0.0.1", port=0):
-    """A server that listens; its `run` answers until it is interrupted.
+def server(
+    served: Served, host: str = "127.0.0.1", port: int = 0
+) -> waitress.server.BaseWSGIServer:
+    """Returns a listening server; its `run` answers until it is interrupted.
 
     Args:
-        served: `Served`.
-        host: the address to listen on; by default seen by this machine only.
+        served: the exported model.
+        host: the address to listen on; by default for this machine only.
         port: its port; 0 for any that is free.
     """
     try:
         return waitress.create_server(
-            application(served, _names(host)),
+            application(served, own_hosts(host)),
             host=host,
             port=port,
             ipv6=":" in host,
-            threads=2 * AT_ONCE,  # some are always free to send others away
+            threads=2 * AT_ONCE,  # some are always free to reject requests
             connection_limit=64,
             channel_timeout=30,
             max_request_header_size=2**14,
@@ -88,17 +88,19 @@ def server(served, host="127.0.0.1", port=0):
         ) from None
 
 
-def application(served, names=None):
-    """The WSGI application: the page, the card and the signatures.
+def application(
+    served: Served, hosts: Collection[str] | None = None
+) -> Callable[..., Any]:
+    """Returns the WSGI application: the page, the card and the signatures.
 
     Args:
-        served: `Served`.
-        names: hosts that a request may be addressed to; any by default.
+        served: the exported model.
+        hosts: names that a request may be addressed to; any by default.
     """
     slots = threading.BoundedSemaphore(AT_ONCE)
     page, card = _PAGE.read_bytes(), json.dumps(served.card)
 
-    def answer_predict(request):
+    def answer_predict(request: Request) -> Response:
         if not slots.acquire(blocking=False):
             raise exceptions.TooManyRequests(
                 f"{AT_ONCE} requests are under way; ask again later"
@@ -109,85 +111,91 @@ def application(served, names=None):
         finally:
             slots.release()
 
-    routes = {
+    routes: dict[tuple[str, str], Callable[[Request], Response]] = {
         ("GET", "/"): lambda _: Response(page, mimetype="text/html"),
         ("GET", "/card"): lambda _: _json(card),
         ("POST", PREDICT): answer_predict,
     }
 
     @Request.application
-    def answer(request):
+    def answer(request: Request) -> Response:
         try:
-            _refuse_strangers(request, names)
+            _check_origin(request, hosts)
             route = request.method, request.path
             if route not in routes:
                 raise exceptions.NotFound(f"there is no {' '.join(route)}")
             return routes[route](request)
         except exceptions.HTTPException as error:
-            code, text = error.code, error.description
+            code, text = error.code or 500, error.description
         except Exception as error:
             code, text = 500, f"{type(error).__name__}: {_one_line(error)}"
-            print(text, file=sys.stderr)
+            logger.error("%s", text)
         return _json(json.dumps({"error": text}), code)
 
     return answer
 
 
-def predict(signatures, request):
-    """Answers a request in the column form of TF Serving's REST interface.
+def predict(
+    signatures: Mapping[str, Callable[..., Any]], request: dict[str, Any]
+) -> dict[str, Any]:
+    """Answers a request in the column format of TF Serving's REST interface.
 
     Args:
         signatures: functions by name.
         request: dictionary with `inputs`, values by name, bytes as
-            {"b64": TEXT}; if wanted, `signature_name`, and `output_filter`,
+            {"b64": TEXT}; optionally `signature_name`, and `output_filter`,
             the names of the outputs to send.
 
     Returns:
-        {"outputs": values by name, or the value itself where it is the only
-        one}. A `BadRequest` says what is wrong with the request.
+        {"outputs": values by name, or the value itself if it is the only
+        one}. `BadRequest` with the reason if the request is wrong.
     """
     name = request.get("signature_name", "serving_default")
     if not isinstance(name, str) or name not in signatures:
         known = ", ".join(signatures)
         raise exceptions.BadRequest(f"signature_name must be one of {known}")
-    function, inputs = signatures[name], request.get("inputs")
+    function: Any = signatures[name]
+    inputs = request.get("inputs")
     specs = function.structured_input_signature[1]
     if not isinstance(inputs, dict) or set(inputs) != set(specs):
         names = ", ".join(specs)
         raise exceptions.BadRequest(f"inputs must be an object of {names}")
-    known = list(function.structured_outputs)
-    wanted = request.get("output_filter") or known
-    if not isinstance(wanted, list) or any(w not in known for w in wanted):
-        text = f"output_filter must be a list of some of {', '.join(known)}"
+    outputs = list(function.structured_outputs)
+    wanted = request.get("output_filter") or outputs
+    if not isinstance(wanted, list) or any(w not in outputs for w in wanted):
+        text = f"output_filter must be a list of some of {', '.join(outputs)}"
         raise exceptions.BadRequest(text)
     tensors = {key: _tensor(key, specs[key], inputs[key]) for key in specs}
-    _refuse_hours(tensors)
+    _check_cost(tensors)
     try:
-        outputs = function(**tensors)
+        found = function(**tensors)
     except tf.errors.InvalidArgumentError as error:
         raise exceptions.BadRequest(_one_line(error)) from None
-    values = {key: _value(outputs[key].numpy()) for key in wanted}
+    values = {key: _value(found[key].numpy()) for key in wanted}
     return {"outputs": values if len(values) > 1 else values[wanted[0]]}
 
 
-def _names(host):
-    """What this machine calls itself, where a server is for it alone."""
+def own_hosts(host: str) -> tuple[str, ...] | None:
+    """Returns the names of this machine if `host` is for it alone."""
     own = ("127.0.0.1", "localhost", "::1")
     return (host, *own) if host in own or host.startswith("127.") else None
 
 
-def _refuse_strangers(request, names):
-    """Sends away what another site's page had a browser ask."""
+def _check_origin(request: Request, hosts: Collection[str] | None) -> None:
+    """Rejects what the page of another site made a browser send.
+
+    werkzeug's `trusted_hosts` cannot list an IPv6 address such as [::1].
+    """
     host = urllib.parse.urlsplit(f"//{request.host}").hostname
     origin = request.headers.get("Origin")
-    if names and host not in names:
+    if hosts and host not in hosts:
         raise exceptions.Forbidden(f"this is not {host}")
     if origin and urllib.parse.urlsplit(origin).netloc != request.host:
         raise exceptions.Forbidden(f"{origin} may not ask this")
 
 
-def _body(request):
-    """The JSON object that a request carries."""
+def _body(request: Request) -> dict[str, Any]:
+    """Returns the JSON object of a request."""
     request.max_content_length = LARGEST_REQUEST
     try:
         body = json.loads(request.get_data())
@@ -202,8 +210,8 @@ def _body(request):
     return body
 
 
-def _refuse_hours(tensors):
-    """A page for looking has a lower limit than the signature itself."""
+def _check_cost(tensors: dict[str, tf.Tensor]) -> None:
+    """Rejects reconstructions that would block the page for too long."""
     iterations = tensors.get("iterations")
     if iterations is None or iterations.shape.rank:
         return
@@ -214,14 +222,14 @@ def _refuse_hours(tensors):
         )
 
 
-def _tensor(name, spec, value):
-    """A JSON value as a tensor of the type that an input has."""
+def _tensor(name: str, spec: tf.TensorSpec, value: Any) -> tf.Tensor:
+    """Converts a JSON value to a tensor of an input's type."""
     try:
         if spec.dtype == tf.string:
             value = [base64.b64decode(v["b64"], validate=True) for v in value]
             return tf.constant(value, tf.string)
         array = np.asarray(value)
-        with np.errstate(all="ignore"):  # what is too large becomes inf
+        with np.errstate(all="ignore"):  # too large a value becomes inf
             tensor = array.astype(spec.dtype.as_numpy_dtype)
         whole = spec.dtype.is_integer and array.size
         if array.dtype.kind not in "iuf" or (whole and (tensor != array).any()):
@@ -235,8 +243,8 @@ def _tensor(name, spec, value):
         ) from None
 
 
-def _value(array):
-    """An array as a JSON value, its bytes in base64."""
+def _value(array: np.ndarray) -> Any:
+    """Converts an array to a JSON value, bytes to base64."""
     if array.dtype != object:
         return array.tolist()
     encode = np.vectorize(
@@ -245,12 +253,12 @@ def _value(array):
     return encode(array).tolist()
 
 
-def _one_line(error):
-    """TensorFlow's message without the frame around it."""
+def _one_line(error: Exception) -> str:
+    """Returns TensorFlow's message without what it adds around it."""
     text = getattr(error, "message", None) or str(error)
     text = text.split("<stack traces unavailable>")[-1].split("[Op:")[0]
     return " ".join(text.split())
 
 
-def _json(text, code=200):
+def _json(text: str, code: int = 200) -> Response:
     return Response(text, code, mimetype="application/json")

@@ -1,55 +1,51 @@
-"""The model card of an export: what a model is, from what, how good, whose."""
+"""The model card of an export: data, settings, metrics, signatures, limits."""
 
 import dataclasses
 import json
 import pathlib
 import time
+from typing import Any
 
 import keras
 import tensorflow as tf
 
 import srmcmc_tf
-from srmcmc_tf.config import config as configs
 from srmcmc_tf.config import presets
-from srmcmc_tf.files import digests
+from srmcmc_tf.config.config import FIELDS, Config
+from srmcmc_tf.files import atomic, digests
+from srmcmc_tf.models.short_run import ShortRunEBM
 from srmcmc_tf.runs import interventions
-from srmcmc_tf.runs import run as runs
-from srmcmc_tf.runs.run import Run
-from srmcmc_tf.serving import signatures
+from srmcmc_tf.runs.run import MACHINE_SETTINGS, Run
+from srmcmc_tf.serving import signatures, versions
+from srmcmc_tf.serving.inputs import LARGEST_PIXEL, Limits
 
-# What bin/evaluate and bin/reconstruct leave.
-_RESULTS = ("evaluation.json", "reconstruction.json")
+Facts = dict[str, Any]  # of JSON
 
 
-def facts(workdir, model, config):
-    """What is known of a run's model.
-
-    Args:
-        workdir: the run directory.
-        model: its `ShortRunEBM`.
-        config: its `Config`.
-
-    Returns:
-        A dictionary for JSON.
-    """
+def facts(run: Run, model: ShortRunEBM) -> Facts:
+    """Returns what is known of a run's model, as values for JSON."""
+    config = run.config
     settings = dataclasses.asdict(config)
-    for name in runs.MACHINE_SETTINGS:  # of the machine, not of the model
+    for name in MACHINE_SETTINGS:
         settings.pop(name)
-    update = model.update
     return {
         "dataset": config.dataset,
-        "data_digest": Run(workdir).data_digest,
+        "data_digest": run.data_digest,
         "licence_of_the_data": config.data.license,
-        "image": model.energy.input_shape[1:],
+        "image": model.image_shape,
         "K": model.K,
-        "update": update,
+        "update": model.update,
         "settings": settings,
         "interventions": [
-            interventions.describe(line)
-            for line in Run(workdir).interventions.up_to(update)
+            interventions.describe(one)
+            for one in run.interventions.up_to(model.update)
         ],
         "command": _command(config),
-        "metrics": _metrics(pathlib.Path(workdir), model),
+        # Of these weights alone, during training and by the commands.
+        "metrics": {
+            **run.evaluations.read().get(model.update, {}),
+            **run.measurements(digests.of_weights(model)),
+        },
         "made": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         "made_with": {
             "srmcmc_tf": srmcmc_tf.__version__,
@@ -59,16 +55,20 @@ def facts(workdir, model, config):
     }
 
 
-def write(directory, facts, limits, functions):
-    """Writes `model_card.json`, and `model_card.md` for people.
+def write(
+    directory: pathlib.Path,
+    facts: Facts,
+    limits: Limits,
+    functions: dict[str, tf.types.experimental.ConcreteFunction],
+) -> None:
+    """Writes the card as JSON, and as Markdown for people.
 
     Args:
         directory: of a version, there already.
-        facts: as of `facts`.
-        limits: `signatures.Limits`.
+        facts: as `facts` returns them.
+        limits: of a request.
         functions: the concrete functions by signature name.
     """
-    directory = pathlib.Path(directory)
     facts = {
         **facts,
         "limits": limits._asdict(),
@@ -76,60 +76,66 @@ def write(directory, facts, limits, functions):
             name: _signature(function) for name, function in functions.items()
         },
     }
-    text = json.dumps(facts, indent=2) + "\n"
-    (directory / "model_card.json").write_text(text)
-    (directory / "model_card.md").write_text(_text(facts))
+    atomic.write_json(directory / versions.CARD_JSON, facts)
+    atomic.write_text(directory / versions.CARD_MARKDOWN, _text(facts))
 
 
-def _command(config):
-    """The command that trains such a model, with what is not the default."""
+def _command(config: Config) -> str:
+    """Returns the command that trains such a model."""
     default = presets.load(config.dataset)
     flags = [
         f" --{name}={getattr(config, name)}"
-        for name in configs.FIELDS
+        for name in FIELDS
         if getattr(config, name) != getattr(default, name)
-        and name not in ("dataset", *runs.MACHINE_SETTINGS)
+        and name not in ("dataset", *MACHINE_SETTINGS)
     ]
     return f"bin/train --dataset={config.dataset}{''.join(flags)}"
 
 
-def _metrics(workdir, model):
-    """What was measured of these weights, while training or by other verbs."""
-    update = str(model.update)
-    found = _read(workdir / "evaluations.json").get(update, {})
-    identity = digests.of_weights(model)
-    for name in _RESULTS:
-        path = workdir / "generated" / name
-        result = _read(path)
-        if result.pop("identity", None) == identity:
-            found |= result.get("records", {path.stem: result})
-    return found
-
-
-def _read(path):
-    return json.loads(path.read_text()) if path.exists() else {}
-
-
-def _signature(function):
-    inputs, outputs = signatures.inputs(function), function.structured_outputs
+def _signature(
+    function: tf.types.experimental.ConcreteFunction,
+) -> dict[str, dict[str, str]]:
+    inputs = signatures.input_specs(function)
+    outputs = function.structured_outputs
     return {
         "inputs": {name: _type(name, spec) for name, spec in inputs.items()},
         "outputs": {name: _type(name, spec) for name, spec in outputs.items()},
     }
 
 
-def _type(name, spec):
-    """Such as `float32 [n, 8, 8, 1]`."""
+def _type(name: str, spec: tf.TensorSpec) -> str:
+    """Returns a type and a shape, such as `float32 [n, 8, 8, 1]`."""
     free = iter("r" if name == "rho" else "nr")
     sizes = [next(free) if s is None else str(s) for s in spec.shape]
     return f"{spec.dtype.name} [{', '.join(sizes)}]"
 
 
-def _text(facts):
+def _header(facts: Facts) -> str:
+    """Returns the YAML header that the Hugging Face Hub reads.
+
+    JSON is valid YAML, and escapes whatever needs it.
+    """
+    values = {
+        # The weights derive from the data, whose license is free text.
+        "license": "other",
+        "license_name": "license-of-the-data",
+        "library_name": "tensorflow",
+        "pipeline_tag": "unconditional-image-generation",
+        "tags": ["energy-based-model", "short-run-mcmc", "saved-model"],
+        "datasets": [facts["dataset"]],
+        "metrics": list(facts["metrics"]),
+    }
+    lines = [f"{name}: {json.dumps(value)}" for name, value in values.items()]
+    return "\n".join(["---", *lines, "---"])
+
+
+def _text(facts: Facts) -> str:
     height, width, channels = facts["image"]
-    limits, largest = facts["limits"], signatures.LARGEST_PIXEL
+    limits, largest = facts["limits"], LARGEST_PIXEL
     versions = ", ".join(f"{n} {v}" for n, v in facts["made_with"].items())
     return f"""\
+{_header(facts)}
+
 # A short-run MCMC model of {facts["dataset"]}, {height}x{width}x{channels}
 
 K = {facts["K"]} Langevin steps on a learned energy, started from uniform
@@ -137,8 +143,8 @@ noise, are the generator (Nijkamp et al., NeurIPS 2019, arXiv:1904.09770).
 
 ## Data
 
-- data set: {facts["dataset"]} (digest {facts["data_digest"]})
-- licence of the data: {facts["licence_of_the_data"]}
+- dataset: {facts["dataset"]} (digest {facts["data_digest"]})
+- license of the data: {facts["licence_of_the_data"]}
 
 ## How it was made
 
@@ -172,33 +178,35 @@ Images are float32 about [-1, 1] (`images`), pixels from 0 to 255
 """
 
 
-def _interventions_text(lines):
+def _interventions_text(lines: list[str]) -> str:
     return "".join(f"- {line}\n" for line in lines)
 
 
-def _metrics_text(metrics):
+def _metrics_text(metrics: dict[str, Any]) -> str:
     lines = [f"- {name}: {_listed(m)}" for name, m in metrics.items()]
     return "\n".join(lines) or "None were measured before the export."
 
 
-def _signatures_text(specs):
+def _signatures_text(specs: dict[str, dict[str, dict[str, str]]]) -> str:
     lines = ["| name | inputs | outputs | |", "|---|---|---|---|"]
-    for name, about in signatures.SIGNATURES.items():
+    for name, signature in signatures.SIGNATURES.items():
         inputs, outputs = (
             ", ".join(f"`{n}` {t}" for n, t in specs[name][side].items())
             for side in ("inputs", "outputs")
         )
-        lines.append(f"| `{name}` | {inputs} | {outputs} | {about} |")
+        lines.append(
+            f"| `{name}` | {inputs} | {outputs} | {signature.description} |"
+        )
     return "\n".join(lines)
 
 
-def _listed(values):
+def _listed(values: dict[str, Any]) -> str:
     return ", ".join(
         f"{name} {_shown(value)}" for name, value in values.items()
     )
 
 
-def _shown(value):
+def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return f"({_listed(value)})"
-    return f"{value:.4g}" if isinstance(value, float) else value
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

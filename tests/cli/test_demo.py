@@ -1,4 +1,8 @@
+import sys
+
 from helpers import call
+
+import srmcmc_tf.serving.demo
 
 
 def test_an_export_is_needed(tmp_path):
@@ -11,3 +15,11 @@ def test_an_export_is_needed(tmp_path):
 def test_a_port_is_a_number():
     code, _, err = call("demo", "--export=x", "--port=80000")
     assert code == 1 and "--port=80000: must be a whole number, 0 to" in err
+
+
+def test_a_missing_package_is_an_error(monkeypatch):
+    monkeypatch.delitem(sys.modules, "srmcmc_tf.serving.demo")
+    monkeypatch.delattr(srmcmc_tf.serving, "demo")
+    monkeypatch.setitem(sys.modules, "waitress", None)
+    code, _, err = call("demo", "--export=x")
+    assert code == 1 and "pip install 'srmcmc_tf[serve]'" in err

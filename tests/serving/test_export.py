@@ -3,16 +3,16 @@ import os
 import subprocess
 import sys
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 from helpers import ROOT, random_images
 
-from srmcmc_tf.cli import export as verb
 from srmcmc_tf.data import pixels
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.runs.run import Run
-from srmcmc_tf.serving import export, model_card, signatures
+from srmcmc_tf.serving import export, model_card, signatures, versions
 
 # Runs where srmcmc_tf cannot be imported: every signature by TensorFlow 2 and
 # by a version-1 session, one of each kind by `saved_model_cli run`.
@@ -159,19 +159,27 @@ def test_warm_up_requests_parse_and_replay(exported):
     assert replayed == set(served)
 
 
-def test_versions_count_up_and_are_never_half_there(
-    exported, tmp_path, monkeypatch
-):
-    _, model = exported
-    monkeypatch.setattr(signatures, "SIGNATURES", {"energy": "f"})
-    (tmp_path / ".writing").mkdir()  # of an export that was killed
-    (tmp_path / "9").mkdir()
-    facts = facts_of(exported)
-    assert export.write(tmp_path, model, facts) == tmp_path / "10"
+@pytest.fixture
+def only_energy(monkeypatch):
+    """Exports a single signature, because tracing all takes seconds."""
+    some = {"energy": signatures.SIGNATURES["energy"]}
+    monkeypatch.setattr(signatures, "SIGNATURES", some)
 
-    def full(*args):
-        (tmp_path / ".writing" / "half").write_text("")
-        assert export.versions(tmp_path) == [9, 10]
+
+def test_versions_count_up_and_are_complete_or_absent(
+    exported, only_energy, tmp_path, monkeypatch
+):
+    workdir, model = exported
+    facts = model_card.facts(Run(workdir), model)
+    (tmp_path / "9").mkdir()
+    (tmp_path / ".9.0.srmcmc-tmp").mkdir()  # of an export that was killed
+    assert export.write(tmp_path, model, facts) == tmp_path / "10"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["10", "9"]
+
+    def full(directory, *_):
+        assert directory.parent == tmp_path
+        (directory / "half").write_text("")
+        assert versions.numbers(tmp_path) == [9, 10]
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(model_card, "write", full)
@@ -180,29 +188,21 @@ def test_versions_count_up_and_are_never_half_there(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["10", "9"]
 
 
-def facts_of(exported):
-    run = Run(exported[0])
-    model, config = run.load_model(), run.config
-    return model_card.facts(exported[0], model, config)
-
-
 def test_another_kind_of_model_is_refused(tmp_path):
-    import keras
-
     with pytest.raises(UserError, match="cannot export a Sequential"):
         export.write(tmp_path / "new", keras.Sequential(), {})
     assert not (tmp_path / "new").exists()
 
 
-def test_without_the_messages_there_is_no_warm_up_and_a_word_of_it(
-    exported, tmp_path, monkeypatch, capsys
+def test_without_its_package_there_is_no_warm_up(
+    exported, only_energy, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(signatures, "SIGNATURES", {"energy": "f"})
+    workdir, model = exported
     monkeypatch.setattr(export, "can_warm_up", lambda: False)
-    verb.export([f"--workdir={exported[0]}", f"--out={tmp_path}"])
-    assert "srmcmc_tf[serve]" in capsys.readouterr().err
-    assert not (tmp_path / "1" / "assets.extra").exists()
-    assert (tmp_path / "1" / "saved_model.pb").exists()
+    facts = model_card.facts(Run(workdir), model)
+    version = export.write(tmp_path, model, facts)
+    assert not (version / "assets.extra").exists()
+    assert (version / "saved_model.pb").exists()
 
 
 def test_the_export_is_complete_and_nothing_else(exported):

@@ -1,12 +1,20 @@
 import json
 
+import pytest
+
 from srmcmc_tf.files import digests
+from srmcmc_tf.runs import run as runs
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.serving import model_card, signatures
 
 
-def test_a_card_tells_data_settings_metrics_licence_and_making(exported):
-    text = (exported[0] / "export/1/model_card.md").read_text()
+@pytest.fixture(scope="module")
+def version(exported):
+    return exported[0] / "export" / "1"
+
+
+def test_a_card_has_data_settings_metrics_license_and_command(version):
+    text = (version / "model_card.md").read_text()
     for part in (
         "model of digits, 8x8x1",
         "digest 0123456789abcdef",
@@ -22,28 +30,56 @@ def test_a_card_tells_data_settings_metrics_licence_and_making(exported):
         assert f"| `{name}` |" in text
 
 
-def test_signatures_are_told_with_types_and_shapes(exported):
-    path = exported[0] / "export/1/model_card.json"
-    told = json.loads(path.read_text())["signatures"]
-    assert told["sample"]["inputs"] == {"seeds": "int64 [n]", "K": "int32 []"}
-    assert told["interpolate"]["inputs"]["rho"] == "float32 [r]"
-    files = told["interpolate"]["outputs"]["png_bytes"]
+def test_the_header_is_yaml_for_the_hugging_face_hub(version):
+    text = (version / "model_card.md").read_text()
+    empty, header, body = text.split("---\n", 2)
+    assert empty == "" and body.startswith("\n# A short-run MCMC model")
+    values = dict(line.split(": ", 1) for line in header.splitlines())
+    values = {name: json.loads(value) for name, value in values.items()}
+    assert values["datasets"] == ["digits"] and values["metrics"] == ["fid"]
+    assert {"license", "library_name", "tags"} <= set(values)
+
+
+def test_signatures_have_types_and_shapes(version):
+    card = json.loads((version / "model_card.json").read_text())["signatures"]
+    assert card["sample"]["inputs"] == {"seeds": "int64 [n]", "K": "int32 []"}
+    assert card["interpolate"]["inputs"]["rho"] == "float32 [r]"
+    files = card["interpolate"]["outputs"]["png_bytes"]
     assert files == "string [n, r]"
-    assert told["serving_default"] == told["energy"]
+    assert card["serving_default"] == card["energy"]
 
 
-def test_only_metrics_of_this_checkpoint_are_told(exported):
+def test_keys_are_those_that_exports_always_had(version):
+    card = json.loads((version / "model_card.json").read_text())
+    assert set(card) == {
+        *("dataset", "data_digest", "licence_of_the_data", "image", "K"),
+        *("update", "settings", "interventions", "command", "metrics"),
+        *("made", "made_with", "limits", "signatures"),
+    }
+    assert not set(runs.MACHINE_SETTINGS) & set(card["settings"])
+
+
+def test_metrics_are_those_of_this_checkpoint_only(exported):
     workdir, model = exported
-    settings = Run(workdir).config
-    result = workdir / "generated" / "reconstruction.json"
-    evaluated = workdir / "evaluations.json"
-    for identity, update, told in (
-        (digests.of_weights(model), "12", ["kid", "fid", "reconstruction"]),
-        ("of other weights", "11", ["fid"]),
+    run = Run(workdir)
+    result = run.generated_directory / runs.RECONSTRUCTION
+    for identity, update, names in (
+        (digests.of_weights(model), 12, ["kid", "fid", "reconstruction"]),
+        ("of other weights", 11, ["fid"]),
     ):
         result.write_text(json.dumps({"identity": identity, "mse": 0.02}))
-        evaluated.write_text(json.dumps({update: {"kid": {"value": 0.1}}}))
-        metrics = model_card.facts(workdir, model, settings)["metrics"]
-        assert list(metrics) == told
+        run.evaluations.write({update: {"kid": {"value": 0.1}}})
+        assert list(model_card.facts(run, model)["metrics"]) == names
     result.unlink()
-    evaluated.unlink()
+    run.evaluations.write({})
+
+
+def test_interventions_are_those_that_led_to_the_checkpoint(exported):
+    workdir, model = exported
+    run = Run(workdir)
+    one = {"number": 1, "update": 9, "reason": "f rises", "back_to": 5}
+    late = {**one, "number": 2, "update": 20, "back_to": 13}
+    run.interventions.write([{**i, "sigma_least": None} for i in (one, late)])
+    (line,) = model_card.facts(run, model)["interventions"]
+    assert "update 9: f rises" in line
+    run.interventions.write([])

@@ -107,8 +107,9 @@ def test_a_chain_that_explodes_is_an_error_and_no_nan(monkeypatch):
         variable.assign(1e14 * variable)
     model = ShortRunEBM(network, K=3)
     assert not np.isfinite(model.sample([1])).all()
-    limits = signatures.limits_of(model)
-    monkeypatch.setattr(signatures, "SIGNATURES", ("sample", "energy"))
+    limits = signatures.default_limits(model)
+    some = {n: signatures.SIGNATURES[n] for n in ("sample", "energy")}
+    monkeypatch.setattr(signatures, "SIGNATURES", some)
     sample = signatures.build(model, limits)["sample"]
     with pytest.raises(tf.errors.InvalidArgumentError, match="K leads to"):
         sample(tf.constant([1], tf.int64), tf.constant(3))
@@ -118,3 +119,14 @@ def test_nothing_is_computed_before_the_check(session):
     """Otherwise two thousand million steps would be on their way."""
     with pytest.raises(tf.errors.InvalidArgumentError, match="K must lie"):
         session("sample", {**GOOD["sample"], "K": np.int32(2**31 - 1)})
+
+
+def test_inputs_are_named_and_ordered_as_in_the_table(tiny_model, monkeypatch):
+    some = {n: signatures.SIGNATURES[n] for n in ("interpolate", "energy")}
+    monkeypatch.setattr(signatures, "SIGNATURES", some)
+    limits = signatures.default_limits(tiny_model)
+    functions = signatures.build(tiny_model, limits)
+    assert list(functions) == ["serving_default", "interpolate", "energy"]
+    for name, signature in some.items():
+        specs = signatures.input_specs(functions[name])
+        assert tuple(specs) == signature.inputs

@@ -1,0 +1,41 @@
+"""Fixtures of the served model: in this process, and as bin/demo."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+from helpers import ROOT
+from werkzeug.test import Client
+
+from srmcmc_tf.serving import demo
+
+
+@pytest.fixture(scope="module")
+def client(exported):
+    served = demo.load(exported[0] / "export")
+    return Client(demo.application(served))
+
+
+@pytest.fixture(scope="module")
+def address(exported):
+    """bin/demo as a user starts it, on a free port."""
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            ROOT / "bin" / "demo",
+            f"--export={exported[0] / 'export'}",
+            "--port=0",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Tests that run in the background pass on an ignored Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    line = process.stdout.readline()
+    assert line.startswith("http://127.0.0.1:"), process.stderr.read()
+    yield line.split()[0]
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and err == ""
