@@ -1,1 +1,1 @@
-"""The paper's tables and figures: what to run, how to set it beside ours."""
+"""The paper's tables and figures: what to run, and how to report it."""

@@ -1,5 +1,8 @@
-"""What an experiment will cost, from the formulas, before it is run."""
+"""The expected cost of experiments, from formulas, before they are run."""
 
+from collections.abc import Collection, Sequence
+
+from srmcmc_tf.config.config import Config
 from srmcmc_tf.reproduce import experiments
 
 # GFLOP a second in the convolutions: two cores as bin/benchmark measured
@@ -9,9 +12,11 @@ _CORES, _PAPER = 120, 21_900
 _INCEPTION = 12
 
 
-def describe(plan, names, scale):
-    """The runs of some experiments and their hours, as text."""
-    lines, seen, hours = [], set(), 0.0
+def describe(plan: experiments.Plan, names: Sequence[str], scale: str) -> str:
+    """Returns the runs of some experiments and their hours, as text."""
+    lines: list[str] = []
+    seen: set[str] = set()
+    hours = 0.0
     for name in names:
         lines.append(f"{name}:")
         for part in plan[name]:
@@ -25,7 +30,7 @@ def describe(plan, names, scale):
                 again = run in seen
                 seen.add(run)
                 hours += 0.0 if again else cost
-                if config.toy:
+                if config.data.points:
                     lines.append(f"    {run}: points, about a minute")
                     continue
                 lines.append(
@@ -42,12 +47,14 @@ def describe(plan, names, scale):
     return "\n".join(lines)
 
 
-def _hours(hours):
+def _hours(hours: float) -> str:
     return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"
 
 
-def _runs(part):
-    """Pairs of a config and the names of what is measured of it."""
+def _runs(
+    part: experiments.Part,
+) -> list[tuple[Config, Collection[str]]]:
+    """Returns the configs of a part and the metrics measured of each."""
     if isinstance(part, experiments.Table):
         return [(run.config, run.paper) for run in part.runs]
     if isinstance(part, experiments.Figure):
@@ -55,15 +62,16 @@ def _runs(part):
     return []
 
 
-def _gflop(config, n, n_mse):
-    """Of a run, n samples and n_mse reconstructions: K steps of f and f'."""
+def _gflop(config: Config, n: int, n_mse: int) -> float:
+    """Returns the cost of a run, n samples and n_mse reconstructions."""
     from srmcmc_tf.models import energies
 
-    if config.dataset.startswith("toy"):
+    if config.data.points:
         return 0.0
     one = energies.flop(config.image_size, config.channels, config.n_f)
-    # A baseline's update is a few evaluations of networks of this size.
-    steps = 2 * config.K if config.model == "ebm" else 6
+    # A chain evaluates f and f' K times. A baseline's update is a few
+    # evaluations of networks of this size.
+    steps = 2 * config.K if config.kind.has_chain else 6
     images = config.updates * config.batch_size
     # The gradient through a chain costs three times the chain (measured).
     descents = n_mse * 201 * 3 * steps

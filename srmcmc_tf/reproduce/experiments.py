@@ -1,25 +1,29 @@
-"""What the paper reports, and the runs that repeat it, at three scales.
+"""The paper's experiments, and the runs that repeat them, at three scales.
 
 `paper` is the paper's own setting. `cpu` asks the same question of smaller
-networks, fewer updates and fewer samples, on the same data. `smoke` only goes
-through all the motions, on the embedded digits.
+networks, fewer updates and fewer samples, on the same data. `smoke` only
+executes every step once, on the embedded digits.
 """
 
 import dataclasses
 import os
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from srmcmc_tf.config import config as configs
 from srmcmc_tf.config import presets
+from srmcmc_tf.config.config import Config
+from srmcmc_tf.reproduce import figures
+
+Configure = Callable[..., Config]
 
 SCALES = ("paper", "cpu", "smoke")
 # Samples to measure FID, KID and IS on. Fewer than Inception has features
-# (2,048) bias FID, equally for all runs of a table; a warning says so.
+# (2,048) bias FID, equally for all runs of a table; a warning is logged.
 N = {"paper": 40_000, "cpu": 1_000, "smoke": 64}
 # Left-out examples to reconstruct: each takes 200 descents through K steps.
 N_MSE = {"paper": 1_000, "cpu": 10, "smoke": 8}
 
-_CPU = dict(
+_CPU: dict[str, Any] = dict(
     image_size=32,
     n_examples=2_500,
     n_left_out=100,
@@ -33,7 +37,7 @@ _CPU = dict(
 # For so few updates. With n_f=16, K=5 and K=25 diverged at it, and K=5 even at
 # the paper's rate; with n_f=32 none does.
 _CPU_RATE = 5e-4
-_SMOKE = dict(
+_SMOKE: dict[str, Any] = dict(
     n_examples=200,
     n_left_out=8,
     n_f=4,
@@ -45,18 +49,18 @@ _SMOKE = dict(
 )
 
 
-class Run(NamedTuple):
-    """One training run and what the paper found.
+class Experiment(NamedTuple):
+    """One training run and the paper's values for it.
 
     Attributes:
-        label: what sets it apart in its table.
+        label: what distinguishes it in its table.
         config: its `Config`.
-        paper: the paper's values, by metric; ours are measured for the same.
+        paper: the paper's values, by metric; the same are measured here.
     """
 
     label: str
-    config: configs.Config
-    paper: dict
+    config: Config
+    paper: dict[str, float]
 
 
 class Table(NamedTuple):
@@ -64,31 +68,25 @@ class Table(NamedTuple):
 
     Attributes:
         title: what it shows.
-        runs: its `Run`s, in the paper's order.
+        runs: its experiments, in the paper's order.
     """
 
     title: str
-    runs: list
+    runs: list[Experiment]
 
 
 class Figure(NamedTuple):
-    """A figure of the paper, drawn by a verb from a run.
-
-    Where there is no verb, it is the run's own last picture.
+    """A figure of the paper, drawn from a run.
 
     Attributes:
         title: what it shows.
         config: the run's `Config`.
-        verb: a module of `cli`, such as "sample", or None.
-        arguments: its flags, beside --workdir and --out.
-        pictures: what it draws, file names.
+        draw: writes its pictures; see `figures`.
     """
 
     title: str
-    config: configs.Config
-    verb: str | None
-    arguments: tuple
-    pictures: tuple
+    config: Config
+    draw: figures.Draw
 
 
 class Theory(NamedTuple):
@@ -97,91 +95,82 @@ class Theory(NamedTuple):
     title: str
 
 
-def plan(scale, data_dir=""):
-    """What each name of bin/reproduce stands for.
+Part = Table | Figure | Theory
+Plan = dict[str, list[Part]]
+
+
+def plan(scale: str, data_dir: str = "") -> Plan:
+    """Returns what each name of bin/reproduce stands for.
 
     Args:
         scale: one of `SCALES`.
-        data_dir: a directory that holds the data sets, as folders of images
-            (`celeb_a/`, `lsun_bedroom/`) or as TFDS keeps them.
-
-    Returns:
-        A dictionary of lists of `Table`s, `Figure`s and `Theory`.
+        data_dir: a directory that holds the datasets, as folders of images
+            (`celeb_a/`, `lsun_bedroom/`) or as TFDS stores them.
     """
 
-    def of(dataset, **settings):
+    def configure(dataset: str, **settings: Any) -> Config:
         return _config(dataset, scale, data_dir, **settings)
 
-    faces = of("celeb_a")
+    faces = configure("celeb_a")
     return {
-        "table1": [_fidelity(of)],
-        "table2": [_steps(of)],
-        "table3": [_noise(of), _features(of)],
+        "table1": [_fidelity(configure)],
+        "table2": [_steps(configure)],
+        "table3": [_noise(configure), _features(configure)],
         "figure1": [
             Figure(
                 f"From noise to faces in K steps ({_size(faces)})",
                 faces,
-                "sample",
-                ("--trace",),
-                ("grid.png", "trace.png"),
+                figures.trace,
             )
         ],
-        "figure2": [_samples(of("celeb_a_128"))],
+        "figure2": [_samples(configure("celeb_a_128"))],
         "figure3": [
             Figure(
                 "Interpolation, z = rho z1 + sqrt(1 - rho^2) z2",
                 faces,
-                "interpolate",
-                (),
-                ("interpolation.png",),
+                figures.interpolation,
             )
         ],
         "figure4": [
             Figure(
                 "Reconstruction of left-out faces by descent on z",
                 faces,
-                "reconstruct",
-                ("--n=8",),
-                ("reconstruction.png",),
+                figures.reconstruction,
             )
         ],
         "figure5": [
             Theory("Why a chain that does not converge is a valid model")
         ],
         "figure6": [
-            _samples(of(name))
+            _samples(configure(name))
             for name in ("cifar10", "celeb_a", "lsun_bedroom")
         ],
         "figure7": [
             Figure(
                 f"Trained with K={faces.K}, sampled with other K",
                 faces,
-                "sample",
-                (f"--K=0,{-(-faces.K // 5)},...,{2 * faces.K}", "--seeds=0-7"),
-                ("K.png",),
+                figures.steps,
             )
         ],
         "toys": [
             Figure(
-                f"Densities of the truth, the EBM and its samples, {words}",
+                f"Densities of the truth, the EBM and its samples, {dimension}",
                 _toy(name, scale),
-                None,
-                (),
-                (),
+                figures.last_picture,
             )
-            for name, words in (("toy_1d", "1-D"), ("toy_2d", "2-D"))
+            for name, dimension in (("toy_1d", "1-D"), ("toy_2d", "2-D"))
         ],
     }
 
 
-def directory(config):
-    """The name of a run's directory: runs that are alike share it."""
+def directory(config: Config) -> str:
+    """Returns the name of a run's directory; equal runs share it."""
     named = {"K": config.K, "sigma": config.sigma, "n_f": config.n_f}
     settings = [f"{name}={value:g}" for name, value in named.items()]
     return "_".join([config.dataset, config.model, *settings])
 
 
-def _steps(of):
+def _steps(configure: Configure) -> Table:
     columns = {
         5: (0.15, 213.08, 2.06, 7.78),
         10: (0.1, 182.5, 2.27, 3.85),
@@ -191,9 +180,9 @@ def _steps(of):
         100: (0.03, 63.81, 4.92, 0.49),
     }
     runs = [
-        Run(
+        Experiment(
             f"K={K}",
-            of("cifar10", n_f=32, K=K, sigma=sigma),
+            configure("cifar10", n_f=32, K=K, sigma=sigma),
             {"fid": fid, "is": score, "f_prime_norm": prime},
         )
         for K, (sigma, fid, score, prime) in columns.items()
@@ -201,7 +190,7 @@ def _steps(of):
     return Table("Influence of the number of steps K (CIFAR-10)", runs)
 
 
-def _noise(of):
+def _noise(configure: Configure) -> Table:
     columns = {
         0.1: (132.51, 4.05),
         0.08: (117.36, 4.20),
@@ -211,9 +200,9 @@ def _noise(of):
         0.03: (63.81, 4.92),
     }
     runs = [
-        Run(
+        Experiment(
             f"sigma={sigma:g}",
-            of("cifar10", n_f=32, sigma=sigma),
+            configure("cifar10", n_f=32, sigma=sigma),
             {"fid": fid, "is": score},
         )
         for sigma, (fid, score) in columns.items()
@@ -221,18 +210,18 @@ def _noise(of):
     return Table("Influence of the data's noise (CIFAR-10)", runs)
 
 
-def _features(of):
+def _features(configure: Configure) -> Table:
     columns = {32: (63.81, 4.92), 64: (46.61, 5.49), 128: (44.50, 6.21)}
     runs = []
     for n_f, (fid, score) in columns.items():
-        config = of("cifar10", n_f=n_f, n_f_cpu=n_f // 4)
+        config = configure("cifar10", n_f=n_f, n_f_cpu=n_f // 4)
         other = "" if config.n_f == n_f else f" (paper: {n_f})"
         label = f"n_f={config.n_f}{other}"
-        runs.append(Run(label, config, {"fid": fid, "is": score}))
+        runs.append(Experiment(label, config, {"fid": fid, "is": score}))
     return Table("Influence of the features n_f (CIFAR-10)", runs)
 
 
-def _fidelity(of):
+def _fidelity(configure: Configure) -> Table:
     """The paper gives IS for CIFAR-10 and FID for the other two."""
     columns = {
         ("cifar10", "vae"): ("is", 4.28, 0.0421),
@@ -246,9 +235,9 @@ def _fidelity(of):
         ("lsun_bedroom", "ebm"): ("fid", 44.16, 0.0272),
     }
     runs = [
-        Run(
+        Experiment(
             f"{dataset} {model}",
-            of(dataset, model=model),
+            configure(dataset, model=model),
             {name: value, "mse": mse},
         )
         for (dataset, model), (name, value, mse) in columns.items()
@@ -256,21 +245,28 @@ def _fidelity(of):
     return Table("Quality of synthesis and reconstruction", runs)
 
 
-def _samples(config):
+def _samples(config: Config) -> Figure:
     title = f"Samples of {config.dataset} ({_size(config)})"
-    return Figure(title, config, "sample", (), ("grid.png",))
+    return Figure(title, config, figures.samples)
 
 
-def _size(config):
+def _size(config: Config) -> str:
     return f"{config.image_size}x{config.image_size}"
 
 
-def _config(dataset, scale, data_dir, model="ebm", n_f_cpu=32, **settings):
-    """The paper's config of a data set with some settings, made smaller."""
+def _config(
+    dataset: str,
+    scale: str,
+    data_dir: str,
+    model: str = "ebm",
+    n_f_cpu: int = 32,
+    **settings: Any,
+) -> Config:
+    """Returns the paper's config with some settings, reduced to a scale."""
     paper = dataclasses.replace(presets.load(dataset, model), **settings)
     if scale == "smoke":
-        # The embedded digits stand in for every data set, and runs that
-        # differ by K alone for all others: a run is mostly its start.
+        # The embedded digits replace every dataset, and runs that differ by K
+        # alone replace all others: most of a short run is its start.
         digits = presets.load("digits", model)
         K = max(paper.K // 25, 1)
         return dataclasses.replace(digits, **_SMOKE, K=K)
@@ -278,14 +274,16 @@ def _config(dataset, scale, data_dir, model="ebm", n_f_cpu=32, **settings):
     where = folder if os.path.isdir(folder) and data_dir else data_dir
     if scale == "cpu":
         paper = dataclasses.replace(paper, **_CPU, n_f=n_f_cpu)
-        if model == "ebm":
+        if paper.kind.has_chain:
             paper = dataclasses.replace(paper, learning_rate=_CPU_RATE)
-    else:  # the paper had none
+    else:  # the paper had no guard
         paper = dataclasses.replace(paper, guard="off")
     return dataclasses.replace(paper, data_dir=where)
 
 
-def _toy(name, scale):
-    """A toy is small enough for any machine as it is."""
-    settings = {"updates": 6} if scale == "smoke" else {}
-    return dataclasses.replace(presets.load(name), **settings)
+def _toy(name: str, scale: str) -> Config:
+    """Returns the config of a toy, which is small enough at any scale."""
+    config = presets.load(name)
+    return (
+        dataclasses.replace(config, updates=6) if scale == "smoke" else config
+    )

@@ -1,19 +1,26 @@
-"""Our values beside the paper's: Markdown, CSV, a plot, one page for all.
+"""Our values next to the paper's: Markdown, CSV, a plot, one page for all.
 
-A report directory holds a `NAME.json` for each table and figure that was
-made; the rest is drawn from these.
+A report directory holds a `NAME.json` for each table and figure made so far;
+the page is written from these.
 """
 
 import base64
 import csv
 import html
+import io
 import itertools
 import json
 import pathlib
+from typing import Any
 
 from matplotlib.figure import Figure
 
-# How metrics are headed; digits after the point.
+from srmcmc_tf.files import atomic
+
+Result = dict[str, Any]
+Row = dict[str, Any]
+
+# Heading of each metric, and its digits after the decimal point.
 _HEADS = {
     "fid": ("FID", 2),
     "is": ("IS", 2),
@@ -25,20 +32,19 @@ _HEADS = {
 METRICS = tuple(_HEADS)
 
 
-def write(directory, name, result):
+def write(directory: pathlib.Path, name: str, result: Result) -> None:
     """Writes a table or a figure in all its forms.
 
     Args:
         directory: the report directory.
-        name: of the experiment, as `table2`.
+        name: of the experiment, such as `table2`.
         result: a dictionary of `title`, `command`, `scale`, `seconds`,
-            `machine` and `notes` (lines of text); for a figure `pictures`,
-            paths in the directory; for a table `rows`: each of `label`,
-            `ours` and `paper`, both dictionaries of numbers, or words, by
-            metric, and `errors` of ours. The seconds of earlier calls, whose
-            work it goes on with, are added.
+            `machine` and `notes` (lines of text). A figure has `pictures`,
+            paths in the directory. A table has `rows`, each of `label`,
+            `ours` and `paper`, both dictionaries of numbers or words by
+            metric, and `errors` of ours. The seconds of earlier calls, which
+            it resumed, are added.
     """
-    directory = pathlib.Path(directory)
     path = directory / f"{name}.json"
     if path.exists():
         before = json.loads(path.read_text())["seconds"]
@@ -46,13 +52,15 @@ def write(directory, name, result):
     if "rows" in result:
         _write_table(directory, name, result)
         result = {**result, "pictures": [f"{name}.png"]}
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(result, indent=2) + "\n")
-    temporary.replace(path)
+    atomic.write_json(path, result)
 
 
-def agreement(rows):
-    """How our values order the runs beside the paper's, a line a metric."""
+def agreement(rows: list[Row]) -> list[str]:
+    """Returns how often our values order two runs as the paper's do.
+
+    Returns:
+        A line per metric.
+    """
     lines = []
     for metric, (head, _) in _HEADS.items():
         pairs = [
@@ -75,13 +83,12 @@ def agreement(rows):
     return lines
 
 
-def write_index(directory):
-    """Writes `index.html`, all that the directory holds as one file.
+def write_index(directory: pathlib.Path) -> pathlib.Path:
+    """Writes everything in the directory as one file, `index.html`.
 
     Returns:
         Its path.
     """
-    directory = pathlib.Path(directory)
     parts = []
     for path in sorted(directory.glob("*.json")):
         result = json.loads(path.read_text())
@@ -97,7 +104,7 @@ def write_index(directory):
         notes = "".join(f"<li>{html.escape(n)}</li>" for n in _notes(result))
         parts.append(f"<ul>{notes}</ul>")
     page = directory / "index.html"
-    page.write_text(_PAGE.format(body="\n".join(parts)))
+    atomic.write_text(page, _PAGE.format(body="\n".join(parts)))
     return page
 
 
@@ -124,7 +131,7 @@ srmcmc_tf; the notes below each part say at which scale.</p>
 """
 
 
-def _write_table(directory, name, result):
+def _write_table(directory: pathlib.Path, name: str, result: Result) -> None:
     header, cells = _cells(result["rows"])
     lines = [
         f"# {result['title']}",
@@ -135,14 +142,15 @@ def _write_table(directory, name, result):
         "",
         *(f"- {note}" for note in _notes(result)),
     ]
-    (directory / f"{name}.md").write_text("\n".join(lines) + "\n")
-    with open(directory / f"{name}.csv", "w", newline="") as file:
-        csv.writer(file).writerows([header, *cells])
-    _plot(directory / f"{name}.png", result)
+    atomic.write_text(directory / f"{name}.md", "\n".join(lines) + "\n")
+    text = io.StringIO()
+    csv.writer(text).writerows([header, *cells])
+    atomic.write_text(directory / f"{name}.csv", text.getvalue())
+    _plot(directory / f"{name}.png", result["rows"])
 
 
-def _cells(rows):
-    """A table as text: its header, and a list of cells a row."""
+def _cells(rows: list[Row]) -> tuple[list[str], list[list[str]]]:
+    """Returns a table as text: its header, and the cells of each row."""
     found = {m for row in rows for m in (*row["ours"], *row["paper"])}
     metrics = [m for m in _HEADS if m in found]
     header = ["run"]
@@ -162,7 +170,9 @@ def _cells(rows):
     return header, cells
 
 
-def _number(value, metric, error=None):
+def _number(
+    value: float | str | None, metric: str, error: float | None = None
+) -> str:
     if value is None:
         return "–"
     if isinstance(value, str):
@@ -171,7 +181,7 @@ def _number(value, metric, error=None):
     return f"{value:.{digits}f}" + (f" ± {error:.{digits}f}" if error else "")
 
 
-def _notes(result):
+def _notes(result: Result) -> list[str]:
     return [
         f"scale {result['scale']}: `{result['command']}`",
         f"{result['seconds']:,.0f} s on {result['machine']}",
@@ -179,7 +189,7 @@ def _notes(result):
     ]
 
 
-def _html_table(header, cells):
+def _html_table(header: list[str], cells: list[list[str]]) -> str:
     head = "".join(f"<th>{html.escape(c)}</th>" for c in header)
     rows = "".join(
         "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>"
@@ -188,9 +198,8 @@ def _html_table(header, cells):
     return f"<table><tr>{head}</tr>{rows}</table>"
 
 
-def _plot(path, result):
-    """A panel a metric: the paper's values and ours, side by side."""
-    rows = result["rows"]
+def _plot(path: pathlib.Path, rows: list[Row]) -> None:
+    """Draws a panel per metric: the paper's values and ours, side by side."""
     metrics = [m for m in _HEADS if any(m in row["ours"] for row in rows)]
     figure = Figure(figsize=(4.2 * max(len(metrics), 1), 3.6))
     for i, metric in enumerate(metrics):
@@ -211,4 +220,5 @@ def _plot(path, result):
         if axes.patches:
             axes.legend(loc="upper right", ncols=2)
     figure.tight_layout()
-    figure.savefig(path, dpi=100)
+    with atomic.writer(path) as file:
+        figure.savefig(file, dpi=100, format="png")

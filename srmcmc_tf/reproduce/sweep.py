@@ -1,34 +1,37 @@
-"""A table's runs as a sweep, for TensorBoard's HParams tab."""
+"""The runs of a table as a sweep in TensorBoard's HParams tab."""
 
 import pathlib
+from collections.abc import Iterable, Mapping
 
 import tensorflow as tf
 from tensorboard.plugins.hparams import api as hparams
 
 from srmcmc_tf.runs import tensorboard
+from srmcmc_tf.runs.run import Run
+
+_SETTINGS = ("dataset", "model", "K", "sigma", "n_f")
 
 
-def log(workdir, update, values):
-    """Writes what was measured of a run beside its other scalars."""
-    with tensorboard.once(pathlib.Path(workdir, "tensorboard"), update):
+def log(run: Run, update: int, values: Mapping[str, float | None]) -> None:
+    """Writes the measurements of a run next to its other scalars."""
+    with tensorboard.once(run.tensorboard_directory, update):
         for name, value in values.items():
             if value is not None:
                 tf.summary.scalar(f"evaluate/{name}", value)
 
 
-def describe(runs, metrics):
-    """Tells which settings and values are the columns of the tab.
+def describe(directory: pathlib.Path, metrics: Iterable[str]) -> None:
+    """Declares the settings and the metrics that are columns of the tab.
 
-    TensorBoard keeps to what it is told first: so these are always all.
+    TensorBoard keeps the first declaration, so it always lists all of them.
 
     Args:
-        runs: the directory of all runs, TensorBoard's --logdir.
-        metrics: the names of all values.
+        directory: of all runs, TensorBoard's --logdir.
+        metrics: the names of all metrics.
     """
-    settings = ("dataset", "model", "K", "sigma", "n_f")
-    with tensorboard.once(pathlib.Path(runs), 0):
+    with tensorboard.once(directory, 0):
         hparams.hparams_config(
-            hparams=[hparams.HParam(name) for name in settings],
+            hparams=[hparams.HParam(name) for name in _SETTINGS],
             metrics=[
                 hparams.Metric(f"evaluate/{name}", display_name=name)
                 for name in metrics

@@ -1,16 +1,20 @@
 """Figure 5 in numbers: short-run MCMC of an exponential family, on a grid.
 
 f(x) = <theta, h(x)> with a bank of fixed features h (the paper's FRAME), in
-one dimension, where every law is a vector and nothing is estimated. A step of
-the chain goes to a neighbour on the grid or stays, such that it is reversible
-with respect to p_theta: what Langevin's diffusion is on a grid.
+one dimension, where every distribution is a vector and nothing is estimated. A
+step of the chain moves to a neighbor on the grid or stays, and is reversible
+with respect to p_theta: the analog of Langevin diffusion on a grid.
 """
 
+import pathlib
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 from scipy import optimize
+
+from srmcmc_tf.files import atomic
 
 GRID = np.linspace(-1.0, 1.0, 61)
 _CENTRES = np.linspace(-0.8, 0.8, 5)
@@ -18,13 +22,13 @@ H = np.exp(-0.5 * ((GRID - _CENTRES[:, None]) / 0.25) ** 2)
 
 
 class Learned(NamedTuple):
-    """Laws on the grid, each a vector of probabilities.
+    """Distributions on the grid, each a vector of probabilities.
 
     Attributes:
-        truth: what the data follow, P.
+        truth: the distribution P of the data.
         p_mle: the EBM that matches E[h] itself.
         q: the K-step chain that matches E[h], from uniform starts.
-        p_mme: the EBM that this chain runs on, and does not reach.
+        p_mme: the EBM that this chain runs on, but does not converge to.
         theta: the weights of `p_mme`.
     """
 
@@ -35,15 +39,17 @@ class Learned(NamedTuple):
     theta: np.ndarray
 
 
-def learn(K=40):
+def learn(K: int = 40) -> Learned:
     """Solves E_q[h] = E_P[h] for the K-step chain, and for the EBM itself."""
-    truth = _normalised(
+    truth = _normalize(
         np.exp(-0.5 * ((GRID + 0.45) / 0.12) ** 2)
         + 0.6 * np.exp(-0.5 * ((GRID - 0.4) / 0.2) ** 2)
     )
     target = H @ truth
 
-    def solve(law, start):
+    def solve(
+        law: Callable[[np.ndarray], np.ndarray], start: np.ndarray
+    ) -> np.ndarray:
         found = optimize.least_squares(
             lambda theta: H @ law(theta) - target, start, xtol=1e-15, ftol=1e-15
         )
@@ -54,14 +60,14 @@ def learn(K=40):
     return Learned(truth, ebm(mle), chain(mme, K), ebm(mme), mme)
 
 
-def ebm(theta):
-    """p_theta, normalised."""
+def ebm(theta: np.ndarray) -> np.ndarray:
+    """Returns p_theta, normalized."""
     f = theta @ H
-    return _normalised(np.exp(f - f.max()))
+    return _normalize(np.exp(f - f.max()))
 
 
-def chain(theta, K):
-    """The law after K steps from uniform starts."""
+def chain(theta: np.ndarray, K: int) -> np.ndarray:
+    """Returns the distribution after K steps from uniform starts."""
     p = ebm(theta)
     step = np.zeros((len(p), len(p)))
     i = np.arange(len(p) - 1)
@@ -72,13 +78,13 @@ def chain(theta, K):
     return start @ np.linalg.matrix_power(step, K)
 
 
-def kl(p, q):
-    """The Kullback-Leibler divergence of two laws on the grid."""
+def kl(p: np.ndarray, q: np.ndarray) -> float:
+    """Returns the Kullback-Leibler divergence KL(p, q)."""
     return float(np.sum(p * np.log(np.maximum(p, 1e-300) / q)))
 
 
-def figure(path):
-    """Draws the laws and their distances.
+def figure(path: pathlib.Path) -> list[str]:
+    """Draws the distributions and their divergences as a PNG.
 
     Returns:
         Lines of text with what was checked.
@@ -100,7 +106,8 @@ def figure(path):
     right.plot(Ks, to_target, "r.-")
     right.set(title="KL(q_K, p_mme)", xlabel="steps K", yscale="log")
     drawn.tight_layout()
-    drawn.savefig(path, dpi=100)
+    with atomic.writer(path) as file:
+        drawn.savefig(file, dpi=100, format="png")
     whole = kl(laws.q, laws.p_mme)
     parts = kl(laws.q, laws.p_mle) + kl(laws.p_mle, laws.p_mme)
     return [
@@ -117,9 +124,9 @@ def figure(path):
     ]
 
 
-def _entropy(p):
+def _entropy(p: np.ndarray) -> float:
     return float(-np.sum(p * np.log(np.maximum(p, 1e-300))))
 
 
-def _normalised(p):
+def _normalize(p: np.ndarray) -> np.ndarray:
     return p / p.sum()
