@@ -9,8 +9,6 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import NoReturn
 
-from tqdm import tqdm
-
 from srmcmc_tf.errors import UserError
 
 
@@ -59,6 +57,8 @@ class _Handler(logging.Handler):
     """
 
     def emit(self, record: logging.LogRecord) -> None:
+        from tqdm import tqdm  # reads its settings when it is imported
+
         warned = record.levelno >= logging.WARNING
         stream = sys.stderr if warned else sys.stdout
         tqdm.write(self.format(record), stream)

@@ -42,6 +42,22 @@ def test_errors_are_shown_without_a_traceback(error, message, capsys):
     assert capsys.readouterr().err == message
 
 
+def test_progress_is_written_to_a_log_now_and_then():
+    code = (
+        "from srmcmc_tf.cli import app, train\n"
+        "def main(argv):\n"
+        "    from tqdm import tqdm\n"
+        "    for _ in tqdm(range(10**6)): pass\n"
+        "    return 0\n"
+        "app.run('paint', main)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0 and done.stderr.isascii()
+    assert done.stderr.count("%|") == 2  # the beginning and the end
+
+
 def test_the_exit_code_is_that_of_the_command():
     assert exit_code(lambda argv: 143) == 143
 
