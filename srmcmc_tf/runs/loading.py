@@ -29,8 +29,8 @@ def load(path: str | os.PathLike[str], *, best: bool = False) -> Generator:
 
     Examples:
 
-    >>> model = load("runs/digits")  # doctest: +SKIP
-    >>> model.sample(seeds=range(64)).shape  # doctest: +SKIP
+    >>> model = load("runs/digits")
+    >>> model.sample(seeds=range(64)).shape
     TensorShape([64, 8, 8, 1])
     """
     if pathlib.Path(path).suffix != ".keras":
