@@ -72,8 +72,8 @@ def batches(
         if x.dtype == tf.uint8:
             x = to_float(x)
         stream = base.fold(rng.NOISE, update)
-        stream = stream.from_row(first) if first else stream
-        noise = stream.normal(tf.shape(x))
+        rest = stream.from_row(first) if first else stream
+        noise = rest.normal(tf.shape(x))
         level = sigma(update) if callable(sigma) else sigma
         return tf.ensure_shape(x + level * noise, [rows, *images.shape[1:]])
 
