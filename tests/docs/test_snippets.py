@@ -5,6 +5,8 @@ import re
 import documents
 import pytest
 
+import srmcmc_tf
+
 # tests/distribution/test_ray.py runs the one that needs Ray.
 SNIPPETS = [b for b in documents.blocks("python") if "import ray" not in b.text]
 SMALL = {
@@ -24,13 +26,8 @@ def test_a_snippet_runs(block, inside):
     for name, value in SMALL.items():
         text = re.sub(rf"\b{name}=\d+", f"{name}={value}", text)
     exec(compile(text, block.name, "exec"), {})
-
-
-def test_the_readmes_script_saves_a_model_that_can_be_loaded(inside):
-    import srmcmc_tf
-
-    assert (inside / "samples.png").exists()
-    assert srmcmc_tf.load("model.keras").image_shape == (32, 32, 3)
+    if 'model.save("model.keras")' in text:
+        assert srmcmc_tf.load("model.keras").image_shape == (32, 32, 3)
 
 
 def test_the_languages_of_all_blocks_are_known():
