@@ -57,19 +57,6 @@ def expect_summed_gradients(optimizer: Any) -> None:
     optimizer._all_reduce_sum_gradients = lambda pairs: pairs
 
 
-def node_flops(graph: Any, node: Any) -> int:
-    """Floating-point operations of one node of a graph; 0 if not known.
-
-    The public profiler of TensorFlow 1 counts a whole graph only, with the
-    nodes that are never run.
-    """
-    try:
-        from tensorflow.python.framework.ops import get_stats_for_node_def
-    except ImportError:
-        _fail("tensorflow", "statistics of a graph's nodes")
-    return get_stats_for_node_def(graph, node, "flops").value or 0
-
-
 @functools.cache
 def tensorflow_gan_metrics() -> types.ModuleType:
     """The module `tensorflow_gan.python.eval.classifier_metrics`.
