@@ -137,7 +137,7 @@ def test_a_killed_worker_ends_the_other_and_all_go_on_in_the_same_bits(
     assert LOST in err and "Traceback" not in err
     ended = end(start([workdir, workdir]))
     assert [code for code, *_ in ended] == [0, 0], ended
-    assert "going on from update" in ended[0][1]
+    assert "resuming from update" in ended[0][1]
     assert_same_run(pair / "run", workdir)
 
 
