@@ -10,7 +10,7 @@ def test_values_are_clipped_and_rounded_once():
     np.testing.assert_array_equal(pixels.to_uint8(x), [0, 0, 128, 255, 255])
 
 
-def test_uint8_survives_the_way_to_float_and_back():
+def test_uint8_survives_conversion_to_float_and_back():
     levels = np.arange(256, dtype=np.uint8)
     np.testing.assert_array_equal(pixels.to_uint8(levels / 127.5 - 1.0), levels)
 

@@ -14,7 +14,7 @@ Trains a short-run MCMC model, or a baseline. Started again in its
 --workdir, a run is resumed where it stopped.
 
   bin/train                                   handwritten digits
-  bin/train --dataset=cifar10 --K=50          another data set
+  bin/train --dataset=cifar10 --K=50          another dataset
   bin/train --dataset=folder --data_dir=PATH  your own images
 
 Defaults are those of configs/DATASET.py; below, those of {dataset}

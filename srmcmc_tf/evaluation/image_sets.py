@@ -15,7 +15,7 @@ from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import digests, npz
 from srmcmc_tf.models.generator import Generator
 
-# Chains at once. The number is constant because another would be traced anew.
+# Chains at once. The number is constant because another one would retrace.
 _CHAINS = 64
 
 

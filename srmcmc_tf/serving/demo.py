@@ -218,7 +218,7 @@ def _check_cost(tensors: dict[str, tf.Tensor]) -> None:
     images = max(len(t) for t in tensors.values() if t.shape.rank)
     if images * int(iterations) > MOST_DESCENT:
         raise exceptions.BadRequest(
-            f"iterations times images must be {MOST_DESCENT} at the most here"
+            f"iterations times images must be at most {MOST_DESCENT} here"
         )
 
 

@@ -113,7 +113,7 @@ def _interpolate(
     n, n_2, r = tf.size(seeds_1), tf.size(seeds_2), tf.size(rho)
     rule = "must be as many as seeds_1"
     seeds_2 = checked("seeds_2", seeds_2, n_2 == n, rule, n_2)
-    rule = f"times seeds_1 must make {most} images at the most"
+    rule = f"times seeds_1 must make at most {most} images"
     rho = checked("rho", rho, r * n <= most, rule, r * n)
     inside = tf.reduce_all((rho >= 0.0) & (rho <= 1.0))
     rho = checked("rho", rho, inside, "must lie in [0, 1]", rho)

@@ -55,7 +55,7 @@ def test_flags_become_typed_settings(tmp_path, monkeypatch):
     assert args.given == {"K": 7, "sigma": 0.2, "data_dir": f"{tmp_path}/d"}
 
 
-def test_a_run_is_trained_where_it_is_told(tmp_path, monkeypatch):
+def test_a_run_is_trained_in_its_workdir(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, err = call("train", *flags(updates=2))
     assert code == 0, err

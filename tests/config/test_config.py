@@ -24,7 +24,7 @@ from srmcmc_tf.errors import UserError
         ("precision", "float16", "must be one of float32, mixed_bfloat16"),
     ],
 )
-def test_a_wrong_value_is_told_the_range(name, text, message):
+def test_a_wrong_value_is_answered_with_the_range(name, text, message):
     with pytest.raises(UserError) as error:
         config.parse(name, text)
     assert message in str(error.value)
@@ -36,7 +36,7 @@ def test_values_take_the_type_of_their_field():
     assert config.parse("data_dir", "12") == "12"
 
 
-def test_sigma_may_find_itself_under_the_guard():
+def test_sigma_auto_needs_the_guard():
     assert config.parse("sigma", "auto") == "auto"
     with pytest.raises(UserError, match="needs --guard=on"):
         config.Config(sigma="auto", guard="off")

@@ -5,7 +5,7 @@ from srmcmc_tf.config.datasets import DATASETS
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_every_data_set_has_a_config_that_tells_its_command_and_cost(name):
+def test_every_dataset_has_a_config_with_its_command_and_cost(name):
     assert presets.load(name).dataset == name
     text = presets.describe(name)
     command = "bin/train" if name == "digits" else f"bin/train --dataset={name}"

@@ -12,7 +12,7 @@ def test_central_square_is_taken_and_shrunk_without_aliasing():
     np.testing.assert_allclose(square, 100, atol=15)  # the mean, not 0 or 200
 
 
-def test_grey_and_colour_are_made_of_each_other():
+def test_gray_and_color_are_converted_to_each_other():
     colour = random_images(1, 8, 3)[0]
     assert pixels.square(colour, (8, 8, 1)).shape == (8, 8, 1)
     grey = pixels.square(random_images(1)[0], (8, 8, 3))

@@ -28,7 +28,7 @@ def test_a_missing_or_empty_folder_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["celeb_a", "celeb_a_128", "lsun_bedroom"])
-def test_a_folder_stands_in_for_data_sets_that_are_hard_to_get(tmp_path, name):
+def test_a_folder_stands_in_for_datasets_that_are_hard_to_get(tmp_path, name):
     write_images(tmp_path, random_images(20, 8, 3), "jpg")
     config = Config(
         dataset=name, data_dir=str(tmp_path), image_size=8, batch_size=8

@@ -40,7 +40,7 @@ def test_a_whole_run_on_two_devices_repeats_that_of_one(devices):
     assert_close_runs(devices / "one", devices / "mirrored")
 
 
-def test_a_mirrored_run_goes_on_in_the_same_bits(devices):
+def test_a_mirrored_run_resumes_in_the_same_bits(devices):
     whole, resumed = devices / "mirrored", devices / "resumed"
     (resumed / "samples" / "000013.png").unlink()  # the end of the first part
     assert_same_run(whole, resumed)
@@ -125,7 +125,7 @@ def test_two_workers_repeat_the_run_of_one_device(devices, pair):
     assert_close_runs(devices / "one", pair / "run")
 
 
-def test_a_killed_worker_ends_the_other_and_all_go_on_in_the_same_bits(
+def test_a_killed_worker_ends_the_other_and_all_resume_in_the_same_bits(
     pair, tmp_path
 ):
     workdir = tmp_path / "run"
@@ -142,7 +142,7 @@ def test_a_killed_worker_ends_the_other_and_all_go_on_in_the_same_bits(
 
 
 @pytest.mark.slow
-def test_a_killed_chief_ends_the_other_and_all_go_on_in_the_same_bits(
+def test_a_killed_chief_ends_the_other_and_all_resume_in_the_same_bits(
     pair, tmp_path
 ):
     workdirs = [tmp_path / "run", tmp_path / "not_shared"]
@@ -196,7 +196,7 @@ def test_workers_with_other_settings_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("batch_size, near", [(7, 8), (1, 2)])
-def test_a_batch_that_does_not_divide_is_told_the_nearest(
+def test_a_batch_that_does_not_divide_is_refused_with_the_nearest(
     batch_size, near, monkeypatch
 ):
     class Two:

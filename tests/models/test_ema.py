@@ -100,7 +100,7 @@ def test_checkpoints_of_before_there_was_an_average_are_read(
         np.testing.assert_array_equal(a, b)
 
 
-def test_a_run_with_an_average_goes_on_exactly_and_is_loaded_with_it(tmp_path):
+def test_a_run_with_an_average_resumes_exactly_and_is_loaded_with_it(tmp_path):
     settings = dataclasses.replace(presets.load("digits"), **TINY, ema=0.9)
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     train.train(settings, whole)

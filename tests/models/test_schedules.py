@@ -64,7 +64,7 @@ def test_sigma_never_falls_below_the_least():
     assert levels[-1] == pytest.approx(0.1) == min(levels)
 
 
-def test_a_sigma_that_goes_on_is_the_same():
+def test_a_resumed_sigma_schedule_is_the_same():
     whole = AutoSigma(learning_rate=1e-3, least=0.0)
     parts = AutoSigma(learning_rate=1e-3, least=0.0)
     for update in range(1, 400):

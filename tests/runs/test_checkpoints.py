@@ -123,7 +123,7 @@ def test_a_removal_that_is_cut_off_leaves_no_half_checkpoint(
     assert not list(tmp_path.iterdir())
 
 
-def test_where_none_can_be_read_it_is_told_what_to_do(tiny_model, tmp_path):
+def test_if_none_can_be_read_the_error_says_what_to_do(tiny_model, tmp_path):
     fit(tiny_model)
     path = Checkpoints(tmp_path).save(tiny_model).path
     (path / "state.index").unlink()

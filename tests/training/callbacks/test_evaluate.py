@@ -35,7 +35,7 @@ def evaluated(tmp_path_factory):
     return path
 
 
-def test_a_run_is_evaluated_on_its_way_and_the_best_is_kept(evaluated):
+def test_a_run_is_evaluated_during_training_and_the_best_is_kept(evaluated):
     found = evaluations(evaluated)
     assert list(found) == ["3", "6", "9", "12"]
     name = "digits_classifier_distance"

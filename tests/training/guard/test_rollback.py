@@ -157,9 +157,7 @@ def test_a_calm_run_has_the_same_bits_without_the_guard(whole, tmp_path):
         assert row.items() <= other.items()
 
 
-def test_sigma_finds_itself_the_same_in_a_run_that_was_killed(
-    tmp_path, monkeypatch
-):
+def test_sigma_auto_is_the_same_in_a_run_that_was_killed(tmp_path, monkeypatch):
     monkeypatch.setattr(schedules.AutoSigma, "WINDOW", 12)
     auto = dataclasses.replace(
         TINY_RUN, sigma="auto", updates=60, learning_rate=5e-3
