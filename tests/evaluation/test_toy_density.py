@@ -49,7 +49,7 @@ def learned(request, tmp_path_factory):
     return workdir, toy, found, toy_density.measure(found)
 
 
-# Total variation distance to the truth, of 1 at the most.
+# Total variation distance to the truth, at most 1.
 BOUND = {"toy_1d": 0.1, "toy_2d": 0.2}
 
 

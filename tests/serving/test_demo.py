@@ -168,7 +168,7 @@ def test_a_request_that_would_take_hours_is_refused(client):
     request = {"signature_name": "reconstruct", "inputs": inputs}
     response = post(client, request)
     assert response.status_code == 400
-    assert "must be 400 at the most" in response.json["error"]
+    assert "must be at most 400" in response.json["error"]
 
 
 def test_other_addresses_and_methods_are_not_there(client):
