@@ -1,5 +1,6 @@
 """The short-run MCMC model: an energy network and the chain run on it."""
 
+import functools
 from collections.abc import Callable, Container, Sequence
 from typing import Any
 
@@ -90,10 +91,10 @@ class ShortRunEBM(Generator):
         x = unpack_images(data)
         ran = self._fresh_chain(x, rng.TRAIN, self.optimizer.iterations)
         with tf.GradientTape() as tape:
-            logs = self._compare(x, ran)
+            logs = self._compare(x, ran, training=True)
             # The gradient is summed over replicas; the paper takes the mean.
             n = tf.distribute.get_strategy().num_replicas_in_sync
-            loss = self.optimizer.scale_loss(-logs["f_difference"] / n)
+            loss = self.optimizer.scale_loss(logs["loss"] / n)
         variables = self.trainable_variables
         gradient = replicas.total(tape.gradient(loss, variables))
         self.optimizer.apply(gradient, variables)
@@ -103,7 +104,8 @@ class ShortRunEBM(Generator):
     def test_step(self, data: Any) -> dict[str, tf.Tensor]:
         """The quantities of an update on other data, without the update."""
         x = unpack_images(data)
-        logs = self._compare(x, self._fresh_chain(x, rng.TEST, 0))
+        ran = self._fresh_chain(x, rng.TEST, 0)
+        logs = self._compare(x, ran, training=False)
         return replicas.logs(logs)
 
     def start(self, seeds: Sequence[int]) -> tf.Tensor:
@@ -118,15 +120,12 @@ class ShortRunEBM(Generator):
         K: int | None = None,
         noise: float | None = None,
     ) -> tf.Tensor:
-        """Runs one chain per seed, which names its start and all its noise.
+        """Runs a chain per seed to float32 [n, h, w, c], not clipped.
 
         Args:
-            seeds: integers, shape [n].
+            seeds: integers [n]; each names a start and all noise of its chain.
             K: steps, by default those of the training.
             noise: factor of the noise, by default that of the training.
-
-        Returns:
-            float32 [n, h, w, c], not clipped.
         """
         K = self.K if K is None else K
         return self.trace(seeds, [K], noise=noise)[:, 0]
@@ -138,15 +137,12 @@ class ShortRunEBM(Generator):
         *,
         noise: float | None = None,
     ) -> tf.Tensor:
-        """The chains of `sample` after each of some numbers of steps.
+        """The chains of `sample` at some steps, float32 [n, s, h, w, c].
 
         Args:
             seeds: integers, shape [n].
             steps: increasing numbers of steps, [s]; 0 is the start.
             noise: see `sample`.
-
-        Returns:
-            float32 [n, s, h, w, c], not clipped.
         """
         noise = self.noise if noise is None else noise
         stream = rng.stream_per_row(seeds).fold(rng.CHAIN)
@@ -166,16 +162,12 @@ class ShortRunEBM(Generator):
         *,
         K: int | None = None,
     ) -> tf.Tensor:
-        """The deterministic ends of starts between two; see `between`.
+        """The deterministic ends [n, r, h, w, c] of starts between two.
 
         Args:
-            z1: starts [n, h, w, c], as of `start`.
-            z2: others of the same shape.
-            rho: weights of `z1` in [0, 1], shape [r].
+            z1, z2: starts [n, h, w, c], as of `start`.
+            rho: weights of `z1` in [0, 1], shape [r]; see `between`.
             K: steps, by default those of the training.
-
-        Returns:
-            float32 [n, r, h, w, c], not clipped.
         """
         z = between(z1, z2, rho)
         K = tf.cast(self.K if K is None else K, tf.int32)
@@ -266,8 +258,11 @@ class ShortRunEBM(Generator):
         self._jit_chain = jit_compile
         if jit_compile == "auto":
             jit_compile = bool(tf.config.list_physical_devices("GPU"))
+        # Layers such as Dropout are active in the weight update alone.
         self._compiled = compiled = chain.compiled(
-            self.energy, step_size=self.step_size, jit_compile=bool(jit_compile)
+            functools.partial(self.energy, training=False),
+            step_size=self.step_size,
+            jit_compile=bool(jit_compile),
         )
         self._shared_chain = self._share(
             lambda rows, *settings: compiled.langevin(*rows, *settings).x
@@ -285,13 +280,17 @@ class ShortRunEBM(Generator):
         z = stream.fold(rng.START).uniform(tf.shape(x))
         return self.run_chain(z, stream.fold(rng.CHAIN))
 
-    def _compare(self, x: tf.Tensor, ran: chain.Chain) -> dict[str, tf.Tensor]:
+    def _compare(
+        self, x: tf.Tensor, ran: chain.Chain, *, training: bool
+    ) -> dict[str, tf.Tensor]:
         """f on data and on samples, as one batch, and the chain's numbers."""
-        f = self.energy(tf.concat([x, ran.x], axis=0))
+        f = self.energy(tf.concat([x, ran.x], axis=0), training=training)
         f_data, f_samples = tf.split(f, 2)
         f_data, f_samples = tf.reduce_mean(f_data), tf.reduce_mean(f_samples)
         outside = tf.cast(tf.abs(ran.x) > 1.0, tf.float32)
         return {
+            # The energy's own losses are those of its regularizers and layers.
+            "loss": sum(self.energy.losses, f_samples - f_data),
             "f_data": f_data,
             "f_samples": f_samples,
             "f_difference": f_data - f_samples,

@@ -18,6 +18,7 @@ QUANTITIES = {
     "f_difference",
     "f_prime_norm",
     "out_of_range",
+    "loss",
     "gradient_norm",
 }
 
@@ -191,3 +192,66 @@ def test_xla_chain_agrees_with_the_graph_without_noise():
 def test_summary_counts_the_weights_of_the_energy(tiny_model, capsys):
     tiny_model.summary()
     assert f"{tiny_model.energy.count_params():,}" in capsys.readouterr().out
+
+
+def trained_with(*layers, updates=2):
+    """A model of 8x8x1 images with layers of its own, after some updates."""
+    first = keras.layers.Dense(8, kernel_initializer="ones")
+    last = keras.layers.Dense(1, kernel_initializer="ones")
+    shape = keras.Input((8, 8, 1))
+    stack = [keras.layers.Flatten(), first, *layers, last]
+    model = srmcmc_tf.ShortRunEBM(keras.Sequential([shape, *stack]), K=2)
+    model.compile(keras.optimizers.SGD(0.01))
+    history = model.fit(batch(), batch_size=8, epochs=updates, verbose=0)
+    return model, history.history
+
+
+def test_dropout_is_active_in_the_update_and_off_in_the_chain():
+    weights = [
+        trained_with(keras.layers.Dropout(rate, seed=1))[0].weights[0]
+        for rate in (0.0, 0.99)
+    ]
+    assert not np.allclose(*weights)
+    model, _ = trained_with(keras.layers.Dropout(0.5, seed=1))
+    np.testing.assert_array_equal(model.sample([1]), model.sample([1]))
+
+
+def test_moments_and_singular_vectors_move_in_training_only():
+    norm = keras.layers.BatchNormalization()
+    spectral = keras.layers.SpectralNormalization(keras.layers.Dense(8))
+    model, _ = trained_with(norm, spectral)
+    state = [norm.moving_mean, spectral.vector_u]
+    trained = [np.array(variable) for variable in state]
+    assert np.abs(trained[0]).max() > 0  # it starts at 0
+    model.sample([1, 2])
+    model.evaluate(batch(), verbose=0)
+    for variable, value in zip(state, trained, strict=True):
+        np.testing.assert_array_equal(variable, value)
+    model.fit(batch(), batch_size=8, verbose=0)
+    for variable, value in zip(state, trained, strict=True):
+        assert not np.array_equal(variable, value)
+
+
+def test_regularizers_of_the_energy_are_part_of_the_loss():
+    def layer(strength):
+        l2 = keras.regularizers.L2(strength)
+        return keras.layers.Dense(8, "relu", kernel_regularizer=l2)
+
+    found = []
+    for strength in (0.0, 0.1):
+        keras.utils.set_random_seed(1)
+        model, history = trained_with(layer(strength), updates=1)
+        gap = history["f_samples"][0] - history["f_data"][0]
+        found.append((model.weights[2].numpy(), history["loss"][0] - gap))
+    (free, nothing), (held, penalty) = found
+    assert not np.array_equal(held, free)
+    assert nothing == pytest.approx(0, abs=1e-4) and penalty > 0.1
+
+
+def test_terminate_on_nan_has_a_loss_to_look_at(tiny_model):
+    x = np.array(batch())
+    x[:] = np.nan
+    tiny_model.fit(
+        x, epochs=5, verbose=0, callbacks=[keras.callbacks.TerminateOnNaN()]
+    )
+    assert tiny_model.update < 5
