@@ -1,5 +1,6 @@
 """bin/export: a run for other programs."""
 
+import pathlib
 import sys
 
 from srmcmc_tf.cli import app, flags
@@ -41,6 +42,7 @@ def export(argv: list[str]) -> int:
         raise UserError(f"{run} is a {run.config.model}: no energy to export")
     flags.require_images(run, "bin/export")
     app.import_tensorflow()
+    from srmcmc_tf.files import npz
     from srmcmc_tf.models import energies
     from srmcmc_tf.serving import export, model_card
 
@@ -48,8 +50,8 @@ def export(argv: list[str]) -> int:
     # machine.
     model = run.load_model(best=args.best, strategy="one")
     if args.format == "npz":
-        out = args.out or run.weights_file
-        energies.save_weights(out, model.energy)
+        out = pathlib.Path(args.out or run.weights_file)
+        npz.save(out, energies.named_weights(model.energy))
         print(out)
         return 0
     facts = model_card.facts(run, model)

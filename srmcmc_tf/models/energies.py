@@ -1,7 +1,6 @@
 """The networks f(x) of the paper: higher f is more likely."""
 
 import itertools
-import os
 from typing import Any
 
 import keras
@@ -147,24 +146,12 @@ def _uniform(fan_in: int, seed: int) -> dict[str, Any]:
     }
 
 
-def save_weights(path: str | os.PathLike, network: keras.Model) -> None:
-    """Writes an npz in layer order: `00/kernel` (HWIO), `00/bias`, ..."""
-    arrays = {}
-    for i, layer in enumerate(_layers(network)):
-        arrays[f"{i:02d}/kernel"] = layer.kernel.numpy()
-        arrays[f"{i:02d}/bias"] = layer.bias.numpy()
-    with open(path, "wb") as file:
-        np.savez(file, **arrays)
-
-
-def load_weights(path: str | os.PathLike, network: keras.Model) -> None:
-    """Reads what `save_weights` wrote into a network of the same shape."""
-    with np.load(path) as arrays:
-        for i, layer in enumerate(_layers(network)):
-            layer.kernel.assign(arrays[f"{i:02d}/kernel"])
-            layer.bias.assign(arrays[f"{i:02d}/bias"])
-
-
-def _layers(network: keras.Model) -> list[Any]:
+def named_weights(network: keras.Model) -> dict[str, np.ndarray]:
+    """The weights in layer order: `00/kernel` (HWIO), `00/bias`, ..."""
     kinds = layers.Conv2D, layers.Dense
-    return [x for x in network.layers if isinstance(x, kinds)]
+    found = [layer for layer in network.layers if isinstance(layer, kinds)]
+    return {
+        f"{i:02d}/{name}": getattr(layer, name).numpy()
+        for i, layer in enumerate(found)
+        for name in ("kernel", "bias")
+    }
