@@ -126,7 +126,7 @@ def explains_a_missing_run(command, tmp_path):
     for args in ([], [f"--workdir={tmp_path}"]):
         code, _, err = call(command, *args)
         assert code == 1 and len(err.splitlines()) == 1
-        assert "--workdir" in err or "is no run" in err
+        assert "--workdir" in err or "is not a run directory" in err
     code, out, _ = call(command, "--help")
     assert code == 0 and "--workdir=RUN" in out
 

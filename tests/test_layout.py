@@ -1,6 +1,7 @@
 """Rules of the code base that no linter checks."""
 
 import ast
+import configparser
 
 import pytest
 from helpers import ROOT
@@ -28,6 +29,17 @@ def test_every_module_has_a_test_file_of_its_name():
         ).exists()
     ]
     assert not missing
+
+
+def test_every_package_is_installed():
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    listed = setup["options"]["packages"].split()
+    found = [
+        ".".join(path.parent.relative_to(ROOT).parts)
+        for path in PACKAGE.rglob("__init__.py")
+    ]
+    assert sorted(listed) == sorted([*found, "srmcmc_tf.configs"])
 
 
 def test_no_file_exceeds_300_lines():

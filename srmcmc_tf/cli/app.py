@@ -20,11 +20,11 @@ def run(command: str, main: Callable[[list[str]], int]) -> NoReturn:
         main: is given the arguments after the name of the command.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    if not sys.stderr.isatty():  # tqdm: a line now and then, no flood
+    if not sys.stderr.isatty():  # tqdm: a line now and then
         os.environ.setdefault("TQDM_MININTERVAL", "10")
         os.environ.setdefault("TQDM_ASCII", " #")
-    for chatty in ("absl", "matplotlib", "tensorflow", "urllib3"):
-        logging.getLogger(chatty).setLevel(logging.ERROR)
+    for noisy in ("absl", "matplotlib", "tensorflow", "urllib3"):
+        logging.getLogger(noisy).setLevel(logging.ERROR)
     try:
         with _logs_shown():
             code = main(sys.argv[1:])

@@ -164,7 +164,10 @@ WORKDIR = Flag(
     "workdir", None, "a run of bin/train", placeholder="RUN", required=True
 )
 BEST = Flag(
-    "best", "false", "not the newest checkpoint, but --evaluate_every's", switch
+    "best",
+    "false",
+    "use the best checkpoint (--evaluate_every), not the newest",
+    switch,
 )
 INCEPTION = Flag(
     "inception",

@@ -50,7 +50,7 @@ def main() -> None:
 def reproduce(argv: list[str]) -> int:
     args = flags.parse(COMMAND, argv)
     if not args.operands:
-        raise UserError(f"say what to reproduce: {', '.join(_NAMES)}")
+        raise UserError(f"specify what to reproduce: {', '.join(_NAMES)}")
     plan = experiments.plan(args.scale, absolute_path(args.data_dir or ""))
     names = list(plan) if "all" in args.operands else args.operands
     app.import_tensorflow()

@@ -67,7 +67,9 @@ def load(config: Config) -> Examples:
 def _points(config: Config) -> Examples:
     """The examples of a toy: exact draws, the same for every run."""
     if config.data_dir:
-        raise UserError(f"--data_dir: {config.dataset} is drawn, not read")
+        raise UserError(
+            f"--data_dir: {config.dataset} is generated; it does not apply"
+        )
     n, n_left_out = config.n_examples, config.n_left_out
     _check_size(n, n_left_out, config)
     toy = toys.get(config.dataset, config.toy)

@@ -14,7 +14,7 @@ def to_float(images: tf.Tensor | np.ndarray) -> tf.Tensor:
 
 
 def to_uint8(x: np.ndarray) -> np.ndarray:
-    """Images about [-1, 1], clipped and rounded to uint8: for eyes, metrics."""
+    """Clips images to [-1, 1] and rounds to uint8, for display and metrics."""
     return np.round((np.clip(x, -1.0, 1.0) + 1.0) * 127.5).astype(np.uint8)
 
 

@@ -39,7 +39,7 @@ def find(config: Config) -> Source:
     path = None
     if config.data_dir:
         path = pathlib.Path(config.data_dir).expanduser()
-        if config.data.reader != "digits" and not path.is_dir():
+        if not path.is_dir():
             raise UserError(
                 f"--data_dir={config.data_dir}: no such directory; if you "
                 "moved the images: `bin/train --workdir=RUN --data_dir=PATH`"

@@ -9,25 +9,30 @@ from srmcmc_tf.data import sources
 from srmcmc_tf.data.sources import Entry, Source
 from srmcmc_tf.errors import UserError
 
-# Where TFDS downloads from, and what to download by hand where that fails.
+# Where TFDS downloads from, what to download by hand if that fails, and what
+# else to do.
 _DOWNLOADS = {
     "mnist": (
         "storage.googleapis.com",
         "the four MNIST idx files (train-images-idx3-ubyte.gz, ...)",
+        "",
     ),
     "fashion_mnist": (
         "fashion-mnist.s3-website.eu-central-1.amazonaws.com",
         "the four Fashion-MNIST idx files (train-images-idx3-ubyte.gz, ...)",
+        "",
     ),
     "cifar10": (
         "www.cs.toronto.edu",
         "cifar-10-binary.tar.gz from https://www.cs.toronto.edu/~kriz",
+        "",
     ),
     "celeb_a": (
         "drive.google.com",
         "img_align_celeba.zip, list_eval_partition.txt, "
         "list_landmarks_align_celeba.txt and list_attr_celeba.txt from "
         "https://mmlab.ie.cuhk.edu.hk/projects/CelebA.html",
+        "; or give --data_dir=FOLDER, a folder of the images",
     ),
 }
 
@@ -45,9 +50,12 @@ def source(name: str, path: pathlib.Path | None) -> Source:
     builder = tfds.builder(name, data_dir=str(place))
     if not builder.is_prepared():
         manual = place / "downloads" / "manual"
-        host, files = _DOWNLOADS[name]
+        host, files, folder = _DOWNLOADS.get(
+            name, ("its site", "its files", "")
+        )
         try:
-            if not manual.is_dir():  # TFDS would try for minutes
+            if name in _DOWNLOADS and not manual.is_dir():
+                # Fails at once without a network; TFDS would try for minutes.
                 socket.create_connection((host, 80), timeout=10).close()
             builder.download_and_prepare(
                 download_config=tfds.download.DownloadConfig(
@@ -56,11 +64,10 @@ def source(name: str, path: pathlib.Path | None) -> Source:
             )
         except Exception as error:  # anything may go wrong on the network
             reason = (str(error).strip() or repr(error)).splitlines()[0][:100]
-            folder = "; or give --data_dir=FOLDER, a folder of the images"
             raise UserError(
                 f"{name} is not in {place} and its download from {host} "
                 f"failed ({reason}). Download {files} into {manual} and start "
-                f"again{folder if name == 'celeb_a' else ''}"
+                f"again{folder}"
             ) from None
 
     def read(indices: Iterable[int]) -> Iterator[Entry]:

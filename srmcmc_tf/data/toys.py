@@ -35,7 +35,7 @@ def get(dataset: str, name: str) -> Toy:
     """The `Toy` of that name; `Dataset.toys` lists them."""
     if name not in DATASETS[dataset].toys:
         raise ValueError(f"{dataset} has no toy {name!r}")
-    return _mixtures_1d() if dataset == "toy_1d" else _PLANE[name]()
+    return _TOYS[DATASETS[dataset].dimension, name]()
 
 
 def draw(toy: Toy, n: int, stream: rng.Stream) -> np.ndarray:
@@ -120,12 +120,14 @@ def _checkerboard() -> Toy:
     return _along(centers, 0.2)._replace(square=True)
 
 
-_PLANE = {
-    "mixtures": _mixtures,
-    "rings": _rings,
-    "spirals": _spirals,
-    "checkerboard": _checkerboard,
-    "pinwheel": _pinwheel,
+# By dimension and name.
+_TOYS = {
+    (1, "mixtures"): _mixtures_1d,
+    (2, "mixtures"): _mixtures,
+    (2, "rings"): _rings,
+    (2, "spirals"): _spirals,
+    (2, "checkerboard"): _checkerboard,
+    (2, "pinwheel"): _pinwheel,
 }
 
 

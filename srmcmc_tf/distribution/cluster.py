@@ -116,7 +116,7 @@ def wait_for_workers(cluster: Cluster, patience: float | None = None) -> None:
             waited = time.monotonic() - begin
             if waited > patience:
                 raise UserError(
-                    f"{who} of TF_CONFIG did not come up within "
+                    f"{who} of TF_CONFIG did not start within "
                     f"{patience:.0f} s: start the same command on every "
                     "worker, each with its own task index"
                 )

@@ -7,7 +7,6 @@ their state from it.
 
 import contextlib
 import functools
-import hashlib
 import json
 import logging
 import os
@@ -21,6 +20,7 @@ from srmcmc_tf.compat import tensorflow as compat
 from srmcmc_tf.distribution import cluster, replicas
 from srmcmc_tf.distribution.cluster import Cluster
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.files import digests
 
 logger = logging.getLogger(__name__)
 
@@ -117,8 +117,8 @@ def wait(strategy: tf.distribute.Strategy) -> None:
 
 def require_same(strategy: tf.distribute.Strategy, text: str) -> None:
     """Raises `UserError` if a text is not the same on all workers."""
-    digest = hashlib.sha256(text.encode()).digest()[:4]
-    if len(set(_gather(strategy, [int.from_bytes(digest, "little")]))) > 1:
+    digest = int(digests.of_text(text, 8), 16)
+    if len(set(_gather(strategy, [digest]))) > 1:
         raise UserError(
             "the workers have different settings or images: run the same "
             "command on every worker (with all its flags again, if --workdir "

@@ -74,7 +74,7 @@ def directory(path: PathLike) -> Iterator[pathlib.Path]:
 
 
 def remove_directory(path: PathLike) -> None:
-    """Removes a directory that is never half there under its name."""
+    """Removes a directory, which is never incomplete under its name."""
     path = pathlib.Path(path)
     hidden = _temporary(path)
     os.rename(path, hidden)

@@ -149,6 +149,6 @@ def unpack_images(data: Any) -> tf.Tensor:
     if not x.dtype.is_floating:
         raise TypeError(
             f"images must be floats about [-1, 1], not {x.dtype.name}: "
-            "srmcmc_tf.data.batches makes them of uint8"
+            "srmcmc_tf.data.batches converts uint8 images"
         )
     return tf.cast(x, tf.float32)

@@ -35,7 +35,7 @@ def check(precision: str, probe: str = _PROBE) -> None:
     if code:
         ended = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         raise UserError(
-            f"--precision={precision}: a bfloat16 convolution ends the "
+            f"--precision={precision}: a bfloat16 convolution crashes the "
             f"process on this machine ({ended}). Set ONEDNN_MAX_CPU_ISA="
             "AVX512_CORE_BF16 in the environment, or use float32"
         )

@@ -13,7 +13,7 @@ class SigmaSchedule(Protocol):
         """Returns the sigma of an update."""
 
     def observe(self, update: int, unrest: float) -> None:
-        """Takes in the guard's unrest after an update."""
+        """Records the guard's unrest after an update."""
 
     def state(self) -> dict[str, Any] | None:
         """Returns what a checkpoint must hold of it; None for nothing."""
@@ -118,7 +118,7 @@ class AutoSigma:
         return tf.gather(self._levels, window % 2)
 
     def observe(self, update: int, unrest: float) -> None:
-        """Takes in an update's unrest; decides at the end of a window."""
+        """Records an update's unrest; decides at the end of a window."""
         self.worst = max(self.worst, unrest)
         if update % self.WINDOW:
             return

@@ -79,7 +79,7 @@ class ShortRunEBM(Generator):
         """
         for name in ("loss", "loss_weights", "metrics", "weighted_metrics"):
             if kwargs.get(name) is not None:
-                raise ValueError(f"ShortRunEBM has its own; leave `{name}` out")
+                raise ValueError(f"ShortRunEBM has its own loss: no `{name}`")
         self._compile_chain(jit_compile)
         super().compile(optimizer or self.adam(), jit_compile=False, **kwargs)
         self.optimizer.build(self.trainable_variables)

@@ -22,7 +22,7 @@ from srmcmc_tf.models.generator import Generator
 logger = logging.getLogger(__name__)
 
 KEEP = 2
-REMEDY = "Make room or fix the directory, then give the same command again"
+REMEDY = "Free disk space or fix the directory, then repeat the command"
 _NOTES = "notes/.ATTRIBUTES/py_state"
 
 
@@ -38,7 +38,7 @@ class Checkpoints:
     """A directory of checkpoints, named by their updates.
 
     Args:
-        directory: its path, there or not.
+        directory: its path; it may not exist yet.
     """
 
     def __init__(self, directory: pathlib.Path) -> None:
@@ -98,7 +98,7 @@ class Checkpoints:
         if failure:
             raise UserError(
                 f"{failure}, and there is none before it that can be read. "
-                f"Without {self.directory} the run starts again, and ends in "
+                f"Delete {self.directory} to start the run again; it ends in "
                 "the same bits"
             )
         return None

@@ -13,7 +13,7 @@ class Evaluations:
     """The evaluations of a run.
 
     Args:
-        path: the file, there or not.
+        path: the file; it may not exist yet.
     """
 
     def __init__(self, path: pathlib.Path) -> None:

@@ -1,7 +1,7 @@
 """The interventions of the divergence guard, a line of JSON each.
 
 The file is rewritten as a whole, after everything else of an intervention: a
-run that is killed before comes to the same divergence again. A checkpoint at
+run that is killed before diverges again at the same update. A checkpoint at
 update u belongs to the branch after the last intervention that rolled back to
 u or before, so nothing else is stored.
 """
@@ -21,7 +21,7 @@ class Interventions:
     """The interventions of a run.
 
     Args:
-        path: the file, there or not.
+        path: the file; it may not exist yet.
     """
 
     def __init__(self, path: pathlib.Path) -> None:

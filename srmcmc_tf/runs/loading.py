@@ -67,7 +67,9 @@ def load_run(
         directory = run.best if best else run.checkpoints
         found = directory.restore_newest(model)
     if found is None and best:
-        raise UserError(f"{run} has no best: train with --evaluate_every")
+        raise UserError(
+            f"{run} has no best checkpoint: train with --evaluate_every"
+        )
     if found is None:
         raise UserError(
             f"{run} has no checkpoint yet: bin/train --workdir={run}"
@@ -75,7 +77,7 @@ def load_run(
     model.use_average()
     if model.update < config.updates and not best:
         logger.warning(
-            "%s stands at update %s of %s",
+            "%s is at update %s of %s",
             run,
             f"{model.update:,}",
             f"{config.updates:,}",

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from srmcmc_tf.config import presets
-from srmcmc_tf.config.config import Config, from_dict
+from srmcmc_tf.config.config import FIELDS, Config, from_dict
 from srmcmc_tf.config.model_kinds import MODEL_KINDS
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import atomic
@@ -41,7 +41,7 @@ _LOCK = ".lock"
 
 
 class Run:
-    """A run directory, there or not.
+    """A run directory, which may not exist yet.
 
     Args:
         directory: its path.
@@ -167,9 +167,11 @@ class Run:
         """
         self._check_ours()
         if not self.exists:
-            model = flags.get("model", "ebm")
+            model = flags.get("model", FIELDS["model"].default)
             MODEL_KINDS[model].check_flags(flags)
-            base = presets.load(flags.get("dataset", "digits"), model)
+            base = presets.load(
+                flags.get("dataset", FIELDS["dataset"].default), model
+            )
             return dataclasses.replace(base, **flags)
         self._check_same(flags)
         return dataclasses.replace(self.config, **flags)
@@ -181,7 +183,7 @@ class Run:
             if self.data_digest != digest:
                 raise UserError(
                     f"the data of {self} have changed since the run was "
-                    "started; bring them back or choose another --workdir"
+                    "started; restore them or choose another --workdir"
                 )
             if self.config == config:
                 return
@@ -233,7 +235,9 @@ class Run:
             digest = values.pop("data_digest")
             return from_dict(values), digest
         except (FileNotFoundError, NotADirectoryError):
-            raise UserError(f"{self} is no run: bin/train makes one") from None
+            raise UserError(
+                f"{self} is not a run directory; bin/train creates one"
+            ) from None
         except (OSError, ValueError, KeyError, AttributeError, TypeError):
             raise UserError(f"{path} is not a config of srmcmc_tf") from None
 
@@ -251,8 +255,8 @@ class Run:
         own = {self.path / _LOCK, *atomic.leftovers(self.path)}
         if set(self.path.iterdir()) - own:
             raise UserError(
-                f"{self} holds something else than a run of srmcmc_tf; "
-                "nothing was touched: choose another --workdir"
+                f"{self} contains other files than a run of srmcmc_tf; "
+                "nothing was changed: choose another --workdir"
             )
 
     def _check_same(self, values: dict[str, Any]) -> None:

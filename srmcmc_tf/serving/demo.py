@@ -56,7 +56,8 @@ def load(directory: str | pathlib.Path) -> Served:
         return Served(tf.saved_model.load(str(path)), card)
     except (OSError, ValueError, tf.errors.OpError):
         raise UserError(
-            f"{directory} is no export: bin/export --workdir=RUN makes one"
+            f"{directory} is not an export; create one with "
+            "bin/export --workdir=RUN"
         ) from None
 
 
@@ -103,7 +104,7 @@ def application(
     def answer_predict(request: Request) -> Response:
         if not slots.acquire(blocking=False):
             raise exceptions.TooManyRequests(
-                f"{AT_ONCE} requests are under way; ask again later"
+                f"{AT_ONCE} requests are in progress; retry later"
             )
         try:
             outputs = predict(served.model.signatures, _body(request))
@@ -191,7 +192,7 @@ def _check_origin(request: Request, hosts: Collection[str] | None) -> None:
     if hosts and host not in hosts:
         raise exceptions.Forbidden(f"this is not {host}")
     if origin and urllib.parse.urlsplit(origin).netloc != request.host:
-        raise exceptions.Forbidden(f"{origin} may not ask this")
+        raise exceptions.Forbidden(f"{origin} is not allowed")
 
 
 def _body(request: Request) -> dict[str, Any]:

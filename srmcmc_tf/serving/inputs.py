@@ -17,7 +17,7 @@ LARGEST_PIXEL = 10.0
 
 
 class Limits(NamedTuple):
-    """The most that one request may ask for.
+    """The limits of one request.
 
     Attributes:
         batch: images.
@@ -73,7 +73,7 @@ class Inputs:
     def count(self, name: str, value: tf.Tensor, most: int) -> tf.Tensor:
         """Checks that an integer scalar lies in 0 to `most`."""
         value = self._shaped(name, value)
-        rule = f"must lie in 0 to {most}"
+        rule = f"must be between 0 and {most}"
         good = (value >= 0) & (value <= most)
         return checked(name, value, good, rule, value)
 

@@ -166,7 +166,7 @@ Images are float32 about [-1, 1] (`images`), pixels from 0 to 255
 
 ## Limits
 
-- The most of a request: {limits["batch"]} images, K = {limits["K"]},
+- Maximum per request: {limits["batch"]} images, K = {limits["K"]},
   {limits["iterations"]} iterations; in `images` nothing beyond +-{largest:g}.
   Anything else is answered by an error that names the input.
 - `K` and `iterations` are one number a request: leave a server's own batching

@@ -75,7 +75,9 @@ def summarize(
     cost = ""
     if saved:
         last = max(saved, key=lambda save: save.seconds)
-        cost = f" ({last.megabytes:.1f} MB, {last.seconds:.2f} s at most)"
+        cost = (
+            f" ({last.megabytes:.1f} MB, saved in at most {last.seconds:.2f} s)"
+        )
     done = update - start
     lines = []
     if done:
@@ -99,5 +101,5 @@ def summarize(
 
 
 def summarize_sigma(sigma: float) -> None:
-    """Logs what `--sigma=auto` came to."""
+    """Logs the final sigma of `--sigma=auto`."""
     logger.info("  sigma       %.4f, from %s on", sigma, AutoSigma.START)

@@ -36,7 +36,7 @@ class Session(NamedTuple):
 
 
 class Restored(NamedTuple):
-    """What an attempt takes over besides the model's state; JSON holds it.
+    """What an attempt restores besides the model's state; JSON-serializable.
 
     Attributes:
         interventions: those that led to the checkpoint.

@@ -9,7 +9,7 @@ What is restored when a run resumes, and from where:
 4. the branch of the seed and the least sigma, from the interventions;
 5. the order of the data and all noise, from (seed, update): nothing is stored;
 6. logged metrics and evaluations, cut off after the update of that checkpoint.
-A run that the guard rolls back resumes in just this way.
+A run that the guard rolls back resumes the same way.
 """
 
 import dataclasses

@@ -9,7 +9,7 @@ def test_an_export_is_needed(tmp_path):
     code, _, err = call("demo")
     assert code == 1 and "--export=DIR is needed" in err
     code, _, err = call("demo", f"--export={tmp_path}")
-    assert code == 1 and f"{tmp_path} is no export" in err
+    assert code == 1 and f"{tmp_path} is not an export" in err
 
 
 def test_a_port_is_a_number():

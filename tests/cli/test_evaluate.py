@@ -55,7 +55,7 @@ def test_mistakes_are_reported_in_one_line(workdir, tmp_path):
         ([], "needs --workdir=RUN, or --real"),
         ([f"--real={a}"], "needs --workdir=RUN, or --real"),
         ([run, f"--real={a}", f"--fake={a}"], "needs --workdir=RUN, or"),
-        ([f"--workdir={tmp_path}"], "is no run"),
+        ([f"--workdir={tmp_path}"], "is not a run directory"),
         ([run, "--metrics=fdi"], "must be one of fid, kid, is, mse"),
         ([run, "--n=1"], "--n=1: must be a whole number, 2 to"),
         ([f"--real={a}", f"--fake={a}", "--metrics=mse"], "needs --workdir"),

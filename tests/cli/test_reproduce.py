@@ -7,7 +7,7 @@ from srmcmc_tf.errors import UserError
 @pytest.mark.parametrize(
     "argv, message",
     [
-        ([], "say what to reproduce: table1"),
+        ([], "specify what to reproduce: table1"),
         (["table9"], "'table9': must be one of table1"),
         (["table2", "--scale=huge"], "must be one of paper, cpu, smoke"),
         (["table2", "--data_dir=/nowhere"], "no such directory"),

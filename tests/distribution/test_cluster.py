@@ -96,7 +96,7 @@ def test_a_worker_that_does_not_come_is_named_after_a_stated_time():
         cluster.wait_for_workers(team(addresses), patience=1)
     assert 1 <= time.monotonic() - begin < 5
     assert f"worker 1 ({addresses[1]})" in str(error.value)
-    assert "did not come up within 1 s" in str(error.value)
+    assert "did not start within 1 s" in str(error.value)
 
 
 def test_a_port_that_is_taken_is_named():

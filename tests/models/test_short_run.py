@@ -168,7 +168,7 @@ def test_config_round_trip(tiny_model):
 
 
 def test_a_loss_of_ones_own_is_refused(tiny_model):
-    with pytest.raises(ValueError, match="leave `loss` out"):
+    with pytest.raises(ValueError, match="own loss: no `loss`"):
         tiny_model.compile(loss="mse")
 
 

@@ -127,7 +127,7 @@ def test_if_none_can_be_read_the_error_says_what_to_do(tiny_model, tmp_path):
     fit(tiny_model)
     path = Checkpoints(tmp_path).save(tiny_model).path
     (path / "state.index").unlink()
-    with pytest.raises(UserError, match="starts again") as error:
+    with pytest.raises(UserError, match="to start the run again") as error:
         Checkpoints(tmp_path).restore_newest(fresh())
     assert "\n" not in str(error.value)
 

@@ -24,7 +24,7 @@ def test_what_cannot_be_loaded_is_one_line(exported, tmp_path):
     for path, options, text in (
         (tmp_path / "broken.keras", {}, "cannot load"),
         (tmp_path / "none.keras", {}, "cannot load"),
-        (tmp_path / "none", {}, "is no run"),
+        (tmp_path / "none", {}, "is not a run directory"),
         (tmp_path / "x.keras", {"best": True}, "`best` is for runs"),
         (exported[0], {"best": True}, "has no best"),
     ):
@@ -41,4 +41,4 @@ def test_a_run_that_is_not_finished_is_reported(exported, tmp_path, caplog):
         run.save_config(config, "0123")
         run.checkpoints.save(model)
     run.load_model()
-    assert "stands at update 12 of 1,000" in caplog.text
+    assert "is at update 12 of 1,000" in caplog.text

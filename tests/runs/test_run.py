@@ -29,7 +29,7 @@ def test_a_config_is_read_as_it_was_written(run):
 
 
 def test_a_directory_without_a_config_is_no_run(tmp_path):
-    with pytest.raises(UserError, match="is no run: bin/train makes one"):
+    with pytest.raises(UserError, match="is not a run directory; bin/train"):
         Run(tmp_path).require()
     assert not Run(tmp_path).exists
 
@@ -71,7 +71,7 @@ def test_a_locked_run_is_refused_and_a_run_that_never_began_vanishes(tmp_path):
 
 def test_a_directory_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("x")
-    with pytest.raises(UserError, match="holds something else"):
+    with pytest.raises(UserError, match="contains other files"):
         with Run(tmp_path).lock():
             pass
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]

@@ -103,7 +103,7 @@ def changed(**inputs):
         (changed(seeds=None), "seeds must be int64 [n]"),
         (changed(seeds={"b64": "AAAA"}), "seeds must be int64 [n]"),
         (changed(K=True), "K must be int32 []"),
-        (changed(K=11), "K must lie in 0 to 10"),
+        (changed(K=11), "K must be between 0 and 10"),
         (changed(K=[3]), "K_shape"),
         ({"inputs": {"images": [[[[float("nan")]] * 8] * 8]}}, "images must"),
         ({"inputs": {"images": [[[[1e300]] * 8] * 8]}}, "images must"),
@@ -206,7 +206,7 @@ def test_requests_beyond_a_number_are_rejected(exported, monkeypatch):
 def test_an_export_is_found_or_its_absence_reported(exported, tmp_path):
     assert demo.load(exported[0] / "export" / "1").card["K"] == 5
     for path in (tmp_path, tmp_path / "nothing", exported[0]):
-        with pytest.raises(UserError, match="is no export"):
+        with pytest.raises(UserError, match="is not an export"):
             demo.load(path)
 
 

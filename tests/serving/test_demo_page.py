@@ -149,6 +149,7 @@ def errors(page):
     """The page shows why the model rejects a request."""
     page.enter("#reconstruct [name=iterations]", 201)
     message = page.find("#message")
-    page.wait.until(lambda _: "iterations must lie in 0 to 200" in message.text)
+    text = "iterations must be between 0 and 200"
+    page.wait.until(lambda _: text in message.text)
     page.enter("#reconstruct [name=iterations]", 1)
     page.wait.until(lambda _: message.text == "")

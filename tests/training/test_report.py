@@ -31,5 +31,7 @@ def test_a_summary_names_the_cost_and_how_to_resume(tmp_path, caplog):
     report.summarize(run, Config(updates=10), 7, 5, 4.0, saved)
     text = caplog.text
     assert "2 updates in 4 s, 0.50 per second" in text
-    assert "update 7 of 10" in text and "(1.0 MB, 0.50 s at most)" in text
+    assert (
+        "update 7 of 10" in text and "(1.0 MB, saved in at most 0.50 s)" in text
+    )
     assert str(run.picture(7)) in text and "bin/train --workdir=" in text

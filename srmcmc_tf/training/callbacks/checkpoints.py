@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.runs.checkpoints import Saved
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training.callbacks.base import UpdateCallback
@@ -39,13 +40,22 @@ class Checkpoints(UpdateCallback):
         self.notes = notes
         self.saved: list[Saved] = []
 
+    def restore(self, model: Generator) -> int:
+        """Restores the newest checkpoint into a compiled model, if any.
+
+        Returns:
+            The number of updates made so far: the `start` of `data.batches`.
+        """
+        self.checkpoints.restore_newest(model)
+        return model.update
+
     def on_train_begin(self, logs: Any = None) -> None:
         self.checkpoints.remove_leftovers()
         newest, start = self.checkpoints.latest(), self.model.update
         if newest and int(newest.name) > start:
             raise UserError(
-                f"{newest} is later than update {start}, where this model "
-                "stands: restore it, or save to another directory"
+                f"{newest} is later than update {start}, of this model: "
+                "restore it, or save to another directory"
             )
 
     def on_update(self, update: int, logs: dict[str, float]) -> None:

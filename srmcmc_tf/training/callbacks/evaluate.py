@@ -76,7 +76,7 @@ class Evaluate(UpdateCallback):
         if found is None:
             return
         best = self._beats_best(found)
-        if best:  # before it is recorded: a crash in between does no harm
+        if best:  # before it is recorded: a crash in between is safe
             self.run.best.save(model)
         self.evaluated[update] = found
         self.run.evaluations.write(self.evaluated)

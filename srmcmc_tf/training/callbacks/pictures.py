@@ -53,7 +53,7 @@ class Pictures(UpdateCallback):
             self._draw(update)
 
     def on_train_end(self, logs: Any = None) -> None:
-        if not self.model.stop_training:  # whoever stops a run cannot wait
+        if not self.model.stop_training:  # exits quickly on a signal
             self._draw(self.model.update)
         super().on_train_end(logs)
 

@@ -50,7 +50,7 @@ class Guard(UpdateCallback):
         self.state = rule.observe(self.state, logs)
         if self.state.diverged:
             raise Divergence(update, _describe(self.state, logs))
-        # Before the schedule observes this update, which it had no part in.
+        # Before the schedule observes this update, which it did not affect.
         sigma = float(self.sigma(update - 1))
         self.shown = {"sigma": sigma, "unrest": self.state.unrest}
         self.sigma.observe(update, self.state.unrest)

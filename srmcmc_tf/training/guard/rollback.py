@@ -4,7 +4,7 @@ A rollback discards the checkpoints after the last good one and records an
 intervention; the run then resumes from that checkpoint with another branch of
 its seed. If training diverges again near the same update, sigma is raised above
 the one that failed. All of it follows from the config, so two runs of a config
-roll back alike.
+roll back identically.
 """
 
 import logging
@@ -145,7 +145,7 @@ def _stride(every: int) -> int:
 
 
 def _last_good(checkpoints: Checkpoints, every: int, update: int) -> int:
-    # Only those a run always has: not the one that a signal left.
+    # Only those a run always has: not one that was saved on a signal.
     stride = _stride(every)
     there = [n for n in checkpoints.updates() if n % stride == 0]
     if not there or there[0] == stride:

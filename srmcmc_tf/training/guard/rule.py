@@ -8,12 +8,12 @@ infinite. For each:
 1. level = log(mean of |value| over the last updates; half-life `FAST`);
 2. usual = running mean and mean absolute deviation of the level (half-life
    `SLOW`), where a level further than 3 deviations away counts as 3: so
-   divergence does not soon become the usual;
+   divergence does not quickly become the usual;
 3. score = (level - usual mean) / (usual deviation + `LEAST_DEVIATION`).
 
 The *unrest* is the second largest of the three scores: one noisy quantity
 alone does not alarm. A training diverges where the unrest was above `LIMIT`
-for `PATIENCE` updates on end, or where a quantity is not finite. The first
+for `PATIENCE` consecutive updates, or where a quantity is not finite. The first
 `SETTLING` updates, in which a new network finds its scale, are not judged.
 
 The state is a function of the quantities seen, small, and kept in checkpoints:
@@ -51,13 +51,13 @@ class Divergence(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """What the guard remembers; JSON holds it exactly (`to_dict`).
+    """What the guard remembers; it survives JSON exactly (`to_dict`).
 
     Attributes:
         seen: updates seen.
         values: name to (mean of |value|, usual mean, usual deviation).
         unrest: of the newest update.
-        restless: for how many updates on end the unrest has been too high.
+        restless: for how many consecutive updates the unrest was too high.
     """
 
     seen: int = 0
