@@ -68,3 +68,15 @@ def test_a_failed_download_says_what_to_put_where(name, tmp_path, monkeypatch):
         examples.load(config)
     assert "no route to host" in str(error.value)
     assert str(tmp_path / "downloads" / "manual") in str(error.value)
+
+
+def test_any_dataset_of_tfds_that_fails_to_download_is_one_line(
+    tmp_path, monkeypatch
+):
+    def refuse(*args, **kwargs):
+        raise OSError("no route to host")
+
+    kmnist = type(tfds.builder("kmnist", data_dir=tmp_path))
+    monkeypatch.setattr(kmnist, "download_and_prepare", refuse)
+    with pytest.raises(UserError, match="kmnist is not in .*no route to host"):
+        tfds_source.source("kmnist", tmp_path)
