@@ -7,7 +7,7 @@ import numpy as np
 from helpers import divergence_at
 
 from srmcmc_tf.cli import app
-from srmcmc_tf.cli import train as verb
+from srmcmc_tf.cli import train as command
 
 
 def work(argv):
@@ -17,7 +17,7 @@ def work(argv):
     models, build = [], factory.build
     factory.build = lambda config: models.append(build(config)) or models[-1]
     with divergence_at(16):
-        code = verb.train(argv[1:])
+        code = command.train(argv[1:])
     items = models[-1].checkpoint_items().values()
     state = [variable.numpy() for item in items for variable in item.variables]
     np.savez(argv[0], *state)

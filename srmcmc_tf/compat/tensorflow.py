@@ -18,14 +18,14 @@ from srmcmc_tf.errors import UserError
 
 # The versions that the workarounds were tested with, by distribution.
 TESTED = {
-    "keras": "3.5 to 3.15",
-    "tensorflow": "2.18 to 2.21",
+    "keras": "3.15",
+    "tensorflow": "2.21",
     "tensorflow-gan": "2.1",
 }
 
 
 def set_heartbeat_timeout(seconds: int) -> None:
-    """Changes how long TensorFlow waits for a sign of another worker.
+    """Changes how long TensorFlow waits for a heartbeat of another worker.
 
     Call it before a `MultiWorkerMirroredStrategy` is created. That class
     configures the coordination service itself, with a timeout of 10 seconds,
