@@ -38,7 +38,7 @@ def test_two_replicas_make_the_update_of_one_device(one_and_two):
 def test_logged_values_are_those_of_the_global_batch(one_and_two):
     one, two = one_and_two
     logs = [n for n in one if n.split()[0] in ("log", "evaluated")]
-    assert len(logs) == 11
+    assert len(logs) == 13
     for name in logs:
         np.testing.assert_allclose(two[name], one[name], rtol=2e-5, atol=1e-6)
 
