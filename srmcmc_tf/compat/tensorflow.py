@@ -65,10 +65,8 @@ def tensorflow_gan_metrics() -> types.ModuleType:
     has, and an import of any part of it runs the same `__init__`. Its file of
     metrics needs TensorFlow only, and tensorflow-probability for the
     covariance of FID. So its parent packages are created empty, without
-    running their `__init__`, and tensorflow-probability, which takes seconds,
-    is imported on first use.
+    running their `__init__`.
     """
-    _import_lazily("tensorflow_probability")
     spec = importlib.util.find_spec("tensorflow_gan")  # does not run it
     if spec is None or spec.origin is None:
         _fail("tensorflow-gan", "a package tensorflow_gan")
@@ -83,19 +81,6 @@ def tensorflow_gan_metrics() -> types.ModuleType:
         )
     except ImportError:
         _fail("tensorflow-gan", "metrics that can be imported alone")
-
-
-def _import_lazily(name: str) -> None:
-    """Imports a module whose code runs when it is first used."""
-    if name in sys.modules:
-        return
-    spec = importlib.util.find_spec(name)
-    if spec is None or spec.loader is None:
-        return
-    spec.loader = importlib.util.LazyLoader(spec.loader)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
 
 
 def _fail(package: str, missing: str) -> NoReturn:

@@ -62,9 +62,7 @@ def evaluate_run(
     config, model = run.config, run.load_model(best=best)
     observed, left_out = examples.load(config)
     fake = image_sets.from_model(model, n, observed.shape[1:])
-    file = RecordFile(
-        pathlib.Path(out or run.generated_directory) / EVALUATION, fake.identity
-    )
+    file = RecordFile(run.output_directory(out) / EVALUATION, fake.identity)
     names = []
     compared = [name for name in metrics if name != "mse"]
     if compared:

@@ -95,14 +95,12 @@ def _fit(
         every=config.log_every,
         extra=(lambda: guard.shown) if guard else dict,
     )
-    saves = Checkpoints(run.path, every=config.checkpoint_every)
-    if guard:
-        saves = Checkpoints(
-            run.path,
-            every=config.checkpoint_every,
-            keep=guard.keep,
-            notes=guard.notes,
-        )
+    saves = Checkpoints(
+        run.path,
+        every=config.checkpoint_every,
+        keep=guard.keep if guard else None,
+        notes=guard.notes if guard else None,
+    )
     pictures = _pictures(session, run)
     evaluation = _evaluation(session, run)
     progress = Progress(config.updates, saves.saved)

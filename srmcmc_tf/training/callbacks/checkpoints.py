@@ -30,8 +30,8 @@ class Checkpoints(UpdateCallback):
         directory: str | os.PathLike[str],
         *,
         every: int = 500,
-        keep: Callable[[int], Collection[int]] = lambda update: (),
-        notes: Callable[[], dict[str, Any]] = dict,
+        keep: Callable[[int], Collection[int]] | None = None,
+        notes: Callable[[], dict[str, Any]] | None = None,
     ) -> None:
         super().__init__()
         self.checkpoints = Run(directory).checkpoints
@@ -67,7 +67,9 @@ class Checkpoints(UpdateCallback):
             self._save()
 
     def _save(self) -> None:
-        keep, notes = self.keep(self.model.update), self.notes()
-        self.saved.append(
-            self.checkpoints.save(self.model, keep=keep, notes=notes)
+        saved = self.checkpoints.save(
+            self.model,
+            keep=self.keep(self.model.update) if self.keep else (),
+            notes=self.notes() if self.notes else None,
         )
+        self.saved.append(saved)
