@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from srmcmc_tf import callbacks, data, energies, metrics, plots
     from srmcmc_tf.config.config import Config
     from srmcmc_tf.models.short_run import ShortRunEBM
+    from srmcmc_tf.models.stage import Stage
     from srmcmc_tf.runs.loading import load
     from srmcmc_tf.training.train import train
 
 __all__ = [
     "Config",
     "ShortRunEBM",
+    "Stage",
     "callbacks",
     "data",
     "energies",
@@ -40,6 +42,7 @@ __all__ = [
 _HOMES = {
     "Config": "srmcmc_tf.config.config",
     "ShortRunEBM": "srmcmc_tf.models.short_run",
+    "Stage": "srmcmc_tf.models.stage",
     "load": "srmcmc_tf.runs.loading",
     "train": "srmcmc_tf.training.train",
 }

@@ -15,6 +15,7 @@ def test_the_public_names_are_those_of_the_readme():
     assert set(srmcmc_tf.__all__) == {
         "Config",
         "ShortRunEBM",
+        "Stage",
         "callbacks",
         "data",
         "energies",

@@ -1,7 +1,6 @@
 """The short-run MCMC model: an energy network and the chain run on it."""
 
-import functools
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -9,12 +8,14 @@ import tensorflow as tf
 
 from srmcmc_tf.compat import tensorflow as compat
 from srmcmc_tf.distribution import replicas
-from srmcmc_tf.models.generator import Generator, between, unpack_images
-from srmcmc_tf.sampling import chain, inversion, rng
+from srmcmc_tf.models.generator import unpack_images
+from srmcmc_tf.models.sampler import Sampler
+from srmcmc_tf.models.stage import Stage
+from srmcmc_tf.sampling import chain, rng
 
 
 @keras.saving.register_keras_serializable("srmcmc_tf")
-class ShortRunEBM(Generator):
+class ShortRunEBM(Sampler):
     """Learns an energy whose K-step Langevin chain is the generator.
 
     Every update starts fresh chains from uniform noise, runs exactly K steps
@@ -27,9 +28,10 @@ class ShortRunEBM(Generator):
 
     Args:
         energy: `keras.Model`, images [n, h, w, c] to f [n, 1] or [n]; built.
-        K: steps of a chain.
-        step_size: factor of the gradient f' in a step.
-        noise: factor of the Gaussian noise in a step.
+            Or a list of `Stage`, which have the next three settings.
+        K: steps of a chain, 100 by default.
+        step_size: factor of the gradient f' in a step, 1 by default.
+        noise: factor of the Gaussian noise in a step, 0.01 by default.
         seed: integer, the random seed of all noise in training.
         **kwargs: of `keras.Model`, such as `name`.
 
@@ -43,19 +45,17 @@ class ShortRunEBM(Generator):
 
     def __init__(
         self,
-        energy: keras.Model,
+        energy: keras.Model | Sequence[Stage],
         *,
-        K: int = 100,
-        step_size: float = 1.0,
-        noise: float = 0.01,
+        K: int | None = None,
+        step_size: float | None = None,
+        noise: float | None = None,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(seed=seed, **kwargs)
-        self.energy = energy
-        self.K, self.step_size, self.noise = K, step_size, noise
+        settings = {"K": K, "step_size": step_size, "noise": noise}
+        super().__init__(_stages(energy, settings), seed=seed, **kwargs)
         self.built = True
-        self._compile_chain("auto")
 
     def call(self, x: tf.Tensor) -> tf.Tensor:
         """f(x), the negative energy: [n, h, w, c] to [n, 1]."""
@@ -80,7 +80,7 @@ class ShortRunEBM(Generator):
         for name in ("loss", "loss_weights", "metrics", "weighted_metrics"):
             if kwargs.get(name) is not None:
                 raise ValueError(f"ShortRunEBM has its own loss: no `{name}`")
-        self._compile_chain(jit_compile)
+        self.compile_chains(jit_compile)
         super().compile(optimizer or self.adam(), jit_compile=False, **kwargs)
         self.optimizer.build(self.trainable_variables)
         if self.distribute_strategy.num_replicas_in_sync > 1:
@@ -89,7 +89,9 @@ class ShortRunEBM(Generator):
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One update of Algorithm 1; returns its quantities by name."""
         x = unpack_images(data)
-        ran = self._fresh_chain(x, rng.TRAIN, self.optimizer.iterations)
+        ran = self.fresh_chain(
+            tf.shape(x)[0], rng.TRAIN, self.optimizer.iterations
+        )
         with tf.GradientTape() as tape:
             logs = self._compare(x, ran, training=True)
             # The gradient is summed over replicas; the paper takes the mean.
@@ -104,121 +106,9 @@ class ShortRunEBM(Generator):
     def test_step(self, data: Any) -> dict[str, tf.Tensor]:
         """The quantities of an update on other data, without the update."""
         x = unpack_images(data)
-        ran = self._fresh_chain(x, rng.TEST, 0)
+        ran = self.fresh_chain(tf.shape(x)[0], rng.TEST, 0)
         logs = self._compare(x, ran, training=False)
         return replicas.logs(logs)
-
-    def start(self, seeds: Sequence[int]) -> tf.Tensor:
-        """The starts z of the chains of `seeds`, uniform in [-1, 1)."""
-        stream = rng.stream_per_row(seeds).fold(rng.START)
-        return stream.uniform([stream.seeds.shape[0], *self.image_shape])
-
-    def sample(
-        self,
-        seeds: Sequence[int],
-        *,
-        K: int | None = None,
-        noise: float | None = None,
-    ) -> tf.Tensor:
-        """Runs a chain per seed to float32 [n, h, w, c], not clipped.
-
-        Args:
-            seeds: integers [n]; each names a start and all noise of its chain.
-            K: steps, by default those of the training.
-            noise: factor of the noise, by default that of the training.
-        """
-        K = self.K if K is None else K
-        return self.trace(seeds, [K], noise=noise)[:, 0]
-
-    def trace(
-        self,
-        seeds: Sequence[int],
-        steps: Sequence[int],
-        *,
-        noise: float | None = None,
-    ) -> tf.Tensor:
-        """The chains of `sample` at some steps, float32 [n, s, h, w, c].
-
-        Args:
-            seeds: integers, shape [n].
-            steps: increasing numbers of steps, [s]; 0 is the start.
-            noise: see `sample`.
-        """
-        noise = self.noise if noise is None else noise
-        stream = rng.stream_per_row(seeds).fold(rng.CHAIN)
-        x, done, seen = self.start(seeds), 0, []
-        for step in steps:
-            settings = chain.settings(step - done, noise, done)
-            x = self._shared_chain((x, stream), *settings)
-            done = step
-            seen.append(x)
-        return tf.stack(seen, axis=1)
-
-    def interpolate(
-        self,
-        z1: tf.Tensor,
-        z2: tf.Tensor,
-        rho: Sequence[float],
-        *,
-        K: int | None = None,
-    ) -> tf.Tensor:
-        """The deterministic ends [n, r, h, w, c] of starts between two.
-
-        Args:
-            z1, z2: starts [n, h, w, c], as of `start`.
-            rho: weights of `z1` in [0, 1], shape [r]; see `between`.
-            K: steps, by default those of the training.
-        """
-        z = between(z1, z2, rho)
-        K = tf.cast(self.K if K is None else K, tf.int32)
-        starts = tf.reshape(z, [-1, *z.shape[2:]])
-        return tf.reshape(self._shared_ascent(starts, K), tf.shape(z))
-
-    def reconstruct(
-        self,
-        x: tf.Tensor,
-        *,
-        seeds: Sequence[int] | None = None,
-        iterations: int = 200,
-        rule: str = "descent",
-        step: float | None = None,
-        observe: inversion.Observe = tf.identity,
-        K: int | None = None,
-        keep: Container[int] = (),
-    ) -> inversion.Reconstruction:
-        """Infers starts z whose deterministic chains end at given images.
-
-        Descent on ||observe(x) - observe(M(z))||^2 over z, through all steps.
-
-        Args:
-            x: images in [-1, 1], [n, h, w, c].
-            seeds: integers [n] that name the first z; by default 0 to n - 1.
-            iterations: steps of the descent.
-            rule: "descent", the paper's, or "adam".
-            step: factor of the gradient; by default one that was measured.
-            observe: images to what is known of them, such as a part.
-            K: steps of the chain, by default those of the training.
-            keep: iterations at which M(z) is kept as a frame.
-        """
-        x = tf.convert_to_tensor(x, tf.float32)
-        z = self.start(range(len(x)) if seeds is None else seeds)
-        return inversion.infer(
-            self.energy,
-            x,
-            z,
-            K=self.K if K is None else K,
-            step_size=self.step_size,
-            observe=observe,
-            iterations=iterations,
-            rule=rule,
-            step=step,
-            keep=keep,
-            share=self._share,
-        )
-
-    @property
-    def image_shape(self) -> tuple[int, ...]:
-        return self.energy.input_shape[1:]
 
     def checkpoint_items(self) -> dict[str, Any]:
         return {"energy": self.energy, **super().checkpoint_items()}
@@ -241,45 +131,6 @@ class ShortRunEBM(Generator):
     def get_compile_config(self) -> dict[str, Any]:
         return {**super().get_compile_config(), "jit_compile": self._jit_chain}
 
-    def run_chain(
-        self,
-        x: tf.Tensor,
-        stream: rng.AnyStream,
-        *,
-        K: Any = None,
-        noise: Any = None,
-    ) -> chain.Chain:
-        """`chain.langevin`, compiled; the settings are those of `sample`."""
-        K = self.K if K is None else K
-        noise = self.noise if noise is None else noise
-        return self._compiled.langevin(x, stream, *chain.settings(K, noise))
-
-    def _compile_chain(self, jit_compile: bool | str) -> None:
-        self._jit_chain = jit_compile
-        if jit_compile == "auto":
-            jit_compile = bool(tf.config.list_physical_devices("GPU"))
-        # Layers such as Dropout are active in the weight update alone.
-        self._compiled = compiled = chain.compiled(
-            functools.partial(self.energy, training=False),
-            step_size=self.step_size,
-            jit_compile=bool(jit_compile),
-        )
-        self._shared_chain = self._share(
-            lambda rows, *settings: compiled.langevin(*rows, *settings).x
-        )
-        self._shared_ascent = self._share(compiled.ascend)
-
-    def _share(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function`, with its rows divided among the devices."""
-        return replicas.share_rows(self.distribute_strategy, function)
-
-    def _fresh_chain(self, x: tf.Tensor, *draw: Any) -> chain.Chain:
-        """A chain for each row of `x`, started from the noise of `draw`."""
-        whole = rng.stream(self.seed).fold(*draw, 0)
-        stream = replicas.own_rows(whole, tf.shape(x)[0])
-        z = stream.fold(rng.START).uniform(tf.shape(x))
-        return self.run_chain(z, stream.fold(rng.CHAIN))
-
     def _compare(
         self, x: tf.Tensor, ran: chain.Chain, *, training: bool
     ) -> dict[str, tf.Tensor]:
@@ -297,3 +148,15 @@ class ShortRunEBM(Generator):
             "f_prime_norm": ran.f_prime_norm,
             "out_of_range": tf.reduce_mean(outside),
         }
+
+
+def _stages(
+    energy: keras.Model | Sequence[Stage], settings: dict[str, Any]
+) -> Sequence[Stage]:
+    """The stages that the arguments of a model describe."""
+    given = {name: v for name, v in settings.items() if v is not None}
+    if isinstance(energy, keras.Model):
+        return [Stage(energy, **given)]
+    if given:
+        raise ValueError(f"{', '.join(given)}: these are settings of a Stage")
+    return energy
