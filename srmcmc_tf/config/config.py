@@ -205,10 +205,12 @@ def parse(name: str, text: str) -> Any:
 
 
 def from_dict(values: dict[str, Any]) -> Config:
-    """A `Config` from a dictionary; an unknown name is an error."""
+    """A `Config` from all settings; an unknown or missing one is an error."""
     for name in values:
         if name not in FIELDS:
             raise UserError(f"unknown setting {name!r}{suggest(name, FIELDS)}")
+    if missing := FIELDS.keys() - values.keys():
+        raise UserError(f"lacks {', '.join(sorted(missing))}")
     return Config(**values)
 
 
@@ -218,7 +220,7 @@ def check(field: Any, value: Any) -> None:
     if rules["word"] and value == rules["word"]:
         return
     types = (int, float) if field.type is float else field.type
-    good = isinstance(value, types)
+    good = isinstance(value, types) and not isinstance(value, bool)
     if good and rules["choices"]:
         good = value in rules["choices"]
     elif good and field.type is not str:

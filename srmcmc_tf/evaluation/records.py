@@ -1,15 +1,19 @@
 """Records of measured values, and the JSON file that keeps them."""
 
-import json
 import os
 import pathlib
 from typing import Any
 
-from srmcmc_tf.files import atomic
+from srmcmc_tf.files import atomic, json_file
 from srmcmc_tf.runs.evaluations import Records
 
 # `value`, which is None if there is none, `n`, and whatever else belongs to it.
 Record = dict[str, Any]
+
+_SCHEMA = {
+    "identity": str,
+    "records": {str: {"value": (float, type(None)), "request": str}},
+}
 
 
 class RecordFile:
@@ -23,12 +27,11 @@ class RecordFile:
     def __init__(self, path: str | os.PathLike[str], identity: str) -> None:
         self.path = pathlib.Path(path)
         self.identity = identity
-        try:
-            stored = json.loads(self.path.read_text())
-            same = stored["identity"] == identity
-            self.records: Records = stored["records"] if same else {}
-        except (OSError, ValueError, KeyError, TypeError):
-            self.records = {}
+        remedy = "move it away to measure again, or restore it from a copy"
+        stored = json_file.read(self.path, _SCHEMA, remedy=remedy)
+        if stored is None or stored["identity"] != identity:
+            stored = {"records": {}}
+        self.records: Records = stored["records"]
 
     def has(self, name: str, request: str) -> bool:
         """Whether a metric was measured for the same request."""

@@ -1,12 +1,18 @@
 """The evaluations made during training: records by update, in one file."""
 
-import json
 import pathlib
 from typing import Any
 
-from srmcmc_tf.files import atomic
+from srmcmc_tf.errors import UserError
+from srmcmc_tf.files import atomic, json_file
 
 Records = dict[str, dict[str, Any]]
+
+_SCHEMA = {str: {str: {"value": (float, type(None))}}}
+_REMEDY = (
+    "restore it from a copy, or move it away to continue without the "
+    "evaluations in it"
+)
 
 
 class Evaluations:
@@ -20,12 +26,15 @@ class Evaluations:
         self._path = path
 
     def read(self) -> dict[int, Records]:
-        """Returns the records by update; none if the file is unreadable."""
-        try:
-            values = json.loads(self._path.read_text())
-            return {int(update): found for update, found in values.items()}
-        except (OSError, ValueError, AttributeError):
-            return {}
+        """Returns the records by update; `UserError` if they are damaged."""
+        values = json_file.read(self._path, _SCHEMA, remedy=_REMEDY) or {}
+        for update in values:
+            if not update.isdecimal():
+                raise UserError(
+                    f"{self._path} is damaged ({update!r} is no update); "
+                    f"{_REMEDY}"
+                )
+        return {int(update): found for update, found in values.items()}
 
     def write(self, records: dict[int, Records]) -> None:
         """Replaces all evaluations."""

@@ -10,11 +10,23 @@ import json
 import pathlib
 from typing import Any
 
-from srmcmc_tf.files import atomic
+from srmcmc_tf.errors import UserError
+from srmcmc_tf.files import atomic, json_file
 
 MAXIMUM = 10  # interventions of a run
 
 Intervention = dict[str, Any]
+
+_SCHEMA = {
+    "number": int,
+    "update": int,
+    "reason": str,
+    "back_to": int,
+    "seed": int,
+    "sigma": float,
+    "sigma_least": float,
+}
+_REMEDY = "restore it from a copy: the checkpoints depend on it"
 
 
 class Interventions:
@@ -53,9 +65,14 @@ class Interventions:
         atomic.write_text(self._path, "".join(lines))
 
     def _read(self) -> list[Intervention]:
-        if not self._path.exists():
-            return []
-        return [json.loads(x) for x in self._path.read_text().splitlines()]
+        found = json_file.read_lines(self._path, _SCHEMA, remedy=_REMEDY)
+        numbers = [one["number"] for one in found]
+        if numbers != list(range(1, len(found) + 1)):
+            raise UserError(
+                f"{self._path} is damaged (it has the interventions "
+                f"{numbers}); {_REMEDY}"
+            )
+        return found
 
 
 def describe(intervention: Intervention) -> str:

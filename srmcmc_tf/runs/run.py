@@ -8,18 +8,18 @@ import contextlib
 import dataclasses
 import fcntl
 import functools
-import json
-import math
 import os
 import pathlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from srmcmc_tf.config import presets
+from srmcmc_tf import __version__
+from srmcmc_tf.config import presets, upgrade
 from srmcmc_tf.config.config import FIELDS, Config, from_dict
 from srmcmc_tf.config.model_kinds import MODEL_KINDS
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import atomic
+from srmcmc_tf.files import atomic, json_file
+from srmcmc_tf.runs import metrics_log
 from srmcmc_tf.runs.evaluations import Evaluations
 from srmcmc_tf.runs.interventions import Interventions
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # TensorFlow takes seconds to import, and --help needs none
     from srmcmc_tf.models.generator import Generator
     from srmcmc_tf.runs.checkpoints import Checkpoints
 
-FORMAT = 1
 # Settings of the machine, not of the run. The location of the data may change,
 # since their digest is compared instead; so may that of Inception, and the
 # devices, which change rounding alone.
@@ -143,9 +142,13 @@ class Run:
                 weights are left out.
         """
         found: dict[str, Any] = {}
-        for name in (EVALUATION, RECONSTRUCTION):
+        for name, schema in (
+            (EVALUATION, {"identity": str, "records": {str: dict}}),
+            (RECONSTRUCTION, {"identity": str, "mse": float, "n": int}),
+        ):
             path = self.generated_directory / name
-            result = json.loads(path.read_text()) if path.exists() else {}
+            remedy = "move it away, and measure again where you need it"
+            result = json_file.read(path, schema, remedy=remedy) or {}
             if result.pop("identity", None) == identity:
                 found |= result.get("records", {path.stem: result})
         return found
@@ -188,7 +191,11 @@ class Run:
             if self.config == config:
                 return
         values = dataclasses.asdict(config)
-        values |= {"data_digest": digest, "format": FORMAT}
+        values |= {
+            "data_digest": digest,
+            "format": upgrade.FORMAT,
+            "version": __version__,
+        }
         atomic.write_json(self.path / _CONFIG, values)
         self.__dict__.pop("_stored", None)
 
@@ -214,32 +221,34 @@ class Run:
                         self.path.rmdir()
 
     def resume_metrics(self, update: int) -> None:
-        """Drops the logged lines after an update, and broken ones."""
-        if self.metrics_file.exists():
-            with open(self.metrics_file, errors="replace") as file:
-                kept = [line for line in file if _update_of(line) <= update]
-            atomic.write_text(self.metrics_file, "".join(kept))
+        """Drops the logged lines after an update."""
+        metrics_log.resume(self.metrics_file, update)
 
-    def metrics(self) -> list[dict[str, float]]:
+    def metrics(self) -> list[metrics_log.Logged]:
         """Returns the logged quantities of each update, in order."""
-        with open(self.metrics_file) as file:
-            return [json.loads(line) for line in file]
+        return metrics_log.read(self.metrics_file)
 
     @functools.cached_property
     def _stored(self) -> tuple[Config, str]:
         path = self.path / _CONFIG
-        try:
-            values = json.loads(path.read_text())
-            if values.pop("format") != FORMAT:
-                raise UserError(f"{path} is of another version of srmcmc_tf")
-            digest = values.pop("data_digest")
-            return from_dict(values), digest
-        except (FileNotFoundError, NotADirectoryError):
+        remedy = (
+            "restore it from a copy: no default is assumed, and nothing else "
+            "of the run was changed"
+        )
+        schema = {"format": int, "data_digest": str}
+        values = json_file.read(
+            path, schema, remedy=remedy, newest=upgrade.FORMAT
+        )
+        if values is None:
             raise UserError(
                 f"{self} is not a run directory; bin/train creates one"
-            ) from None
-        except (OSError, ValueError, KeyError, AttributeError, TypeError):
-            raise UserError(f"{path} is not a config of srmcmc_tf") from None
+            )
+        written, digest = values.pop("format"), values.pop("data_digest")
+        values.pop("version", None)
+        try:
+            return from_dict(upgrade.upgrade(values, written)), digest
+        except UserError as error:
+            raise UserError(f"{path}: {error}; {remedy}") from None
 
     def _checkpoints(self, name: str) -> "Checkpoints":
         from srmcmc_tf.runs.checkpoints import Checkpoints
@@ -275,10 +284,3 @@ class Run:
                 "Only --updates may grow, and --data_dir, --inception and "
                 "--strategy change; choose another --workdir"
             )
-
-
-def _update_of(line: str) -> float:
-    try:
-        return json.loads(line)["update"]
-    except (ValueError, KeyError, TypeError):
-        return math.inf

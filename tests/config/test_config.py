@@ -53,7 +53,14 @@ def test_an_unknown_setting_gets_a_suggestion():
         config.from_dict({"sigmma": 1})
 
 
-def test_a_run_of_before_the_baselines_is_an_ebm():
+def test_a_missing_setting_is_an_error():
     values = dataclasses.asdict(presets.load("digits"))
-    del values["model"]
-    assert config.from_dict(values) == presets.load("digits")
+    del values["K"], values["ema"]
+    with pytest.raises(UserError, match="lacks K, ema"):
+        config.from_dict(values)
+
+
+@pytest.mark.parametrize("name", ["K", "sigma", "channels", "ema"])
+def test_a_bool_is_no_number(name):
+    with pytest.raises(UserError, match=f"--{name}=True: must be"):
+        dataclasses.replace(presets.load("digits"), **{name: True})

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation.records import RecordFile
 
 
@@ -29,7 +30,9 @@ def test_records_of_another_model_are_replaced(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"identity": "model 1"}'])
-def test_a_damaged_file_counts_as_empty(text, tmp_path):
+def test_a_damaged_file_is_named_and_kept(text, tmp_path):
     path = tmp_path / "evaluation.json"
     path.write_text(text)
-    assert RecordFile(path, "model 1").records == {}
+    with pytest.raises(UserError, match="evaluation.json is damaged"):
+        RecordFile(path, "model 1")
+    assert path.read_text() == text

@@ -1,5 +1,6 @@
 import pytest
 
+from srmcmc_tf.errors import UserError
 from srmcmc_tf.runs.evaluations import Evaluations
 
 
@@ -12,9 +13,16 @@ def test_evaluations_survive_and_later_ones_are_dropped(tmp_path):
     assert list(Evaluations(path).read()) == [10, 20]
 
 
-@pytest.mark.parametrize("text", [None, "", "[]", "{", '{"x": {}}'])
-def test_a_missing_or_damaged_file_holds_none(tmp_path, text):
+def test_a_missing_file_holds_none(tmp_path):
+    assert Evaluations(tmp_path / "evaluations.json").read() == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"x": {}}', '{"5": {"a": 1}}']
+)
+def test_a_damaged_file_is_named_and_kept(tmp_path, text):
     path = tmp_path / "evaluations.json"
-    if text is not None:
-        path.write_text(text)
-    assert Evaluations(path).read() == {}
+    path.write_text(text)
+    with pytest.raises(UserError, match="evaluations.json is damaged"):
+        Evaluations(path).resume(10)
+    assert path.read_text() == text

@@ -2,7 +2,18 @@ import json
 
 import pytest
 
+from srmcmc_tf.errors import UserError
 from srmcmc_tf.runs.interventions import Interventions, describe
+
+ONE = {
+    "number": 1,
+    "update": 1234,
+    "reason": "unrest 7.0",
+    "sigma": 0.05,
+    "back_to": 1000,
+    "seed": 5,
+    "sigma_least": 0.07,
+}
 
 
 def lines(path):
@@ -25,8 +36,12 @@ def test_a_checkpoint_determines_the_interventions_that_led_to_it(
     gone_back_to, update, count, tmp_path
 ):
     path = tmp_path / "interventions.jsonl"
-    text = [json.dumps({"back_to": update}) for update in gone_back_to]
-    path.write_text("\n".join(text))
+    Interventions(path).write(
+        [
+            {**ONE, "number": i, "back_to": u}
+            for i, u in enumerate(gone_back_to, 1)
+        ]
+    )
     assert len(Interventions(path).up_to(update)) == count
     assert len(lines(path)) == len(gone_back_to)  # a look changes nothing
     assert len(Interventions(path).resume(update)) == count
@@ -34,14 +49,27 @@ def test_a_checkpoint_determines_the_interventions_that_led_to_it(
 
 
 def test_a_description_names_updates_and_the_new_sigma():
-    one = {
-        "number": 2,
-        "update": 1234,
-        "reason": "unrest 7.0",
-        "back_to": 1000,
-        "sigma_least": 0.07,
-    }
+    one = {**ONE, "number": 2}
     text = describe(one)
     assert "update 1,234: unrest 7.0; intervention 2 of at most 10" in text
     assert text.endswith("with another seed and sigma not below 0.07")
     assert describe({**one, "sigma_least": 0}).endswith("with another seed")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"back_to": float("nan")},
+        {"back_to": None},
+        {"number": 2},
+        {"sigma_least": True},
+        {"reason": 7},
+    ],
+)
+def test_a_damaged_file_is_named_and_kept(tmp_path, changes):
+    path = tmp_path / "interventions.jsonl"
+    path.write_text(json.dumps({**ONE, **changes}) + "\n")
+    before = path.read_bytes()
+    with pytest.raises(UserError, match="interventions.jsonl.* is damaged"):
+        Interventions(path).resume(2000)
+    assert path.read_bytes() == before

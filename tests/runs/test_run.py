@@ -6,7 +6,9 @@ import sys
 import pytest
 from helpers import ROOT, TINY
 
-from srmcmc_tf.config import presets
+import srmcmc_tf
+from srmcmc_tf.config import presets, upgrade
+from srmcmc_tf.config.config import FIELDS
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.runs.run import Run
 
@@ -18,14 +20,24 @@ def run(tmp_path):
     run = Run(tmp_path / "run")
     with run.lock():
         run.save_config(CONFIG, "0123")
+    run.written = json.loads((run.path / "config.json").read_text())
     return run
+
+
+def change_config(run, changes, drop=True):
+    """Rewrites config.json with changes; None drops a name."""
+    values = {**run.written, **changes}
+    if drop:
+        values = {n: v for n, v in values.items() if v is not None}
+    (run.path / "config.json").write_text(json.dumps(values))
 
 
 def test_a_config_is_read_as_it_was_written(run):
     again = Run(run.path).require()
     assert again.config == CONFIG and again.data_digest == "0123"
     values = json.loads((run.path / "config.json").read_text())
-    assert values["format"] == 1 and values["K"] == CONFIG.K
+    assert values["format"] == upgrade.FORMAT and values["K"] == CONFIG.K
+    assert values["version"] == srmcmc_tf.__version__
 
 
 def test_a_directory_without_a_config_is_no_run(tmp_path):
@@ -37,7 +49,32 @@ def test_a_directory_without_a_config_is_no_run(tmp_path):
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 1}', "\0"])
 def test_a_damaged_config_is_named(run, text):
     (run.path / "config.json").write_text(text)
-    with pytest.raises(UserError, match="config.json is not a config"):
+    with pytest.raises(UserError, match="config.json is damaged .*; restore"):
+        Run(run.path).require()
+
+
+def test_a_setting_that_was_lost_gets_no_default(run):
+    for name in FIELDS:
+        change_config(run, {name: None})
+        with pytest.raises(UserError, match=f"config.json: lacks {name}; "):
+            Run(run.path).require()
+
+
+@pytest.mark.parametrize("value", [True, 5.0, "5", None, [5], -1])
+def test_a_setting_of_another_type_or_range_is_named_with_the_file(run, value):
+    change_config(run, {"K": value}, drop=False)
+    with pytest.raises(UserError, match=r"config\.json: --K=.*whole number"):
+        Run(run.path).require()
+
+
+def test_a_run_of_before_versions_is_read(run):
+    change_config(run, {"format": 1, "version": None})
+    assert Run(run.path).config == CONFIG
+
+
+def test_a_run_of_a_later_version_is_refused_by_name(run):
+    change_config(run, {"format": upgrade.FORMAT + 1, "version": "9.1"})
+    with pytest.raises(UserError, match=r"written by srmcmc_tf 9\.1 in"):
         Run(run.path).require()
 
 
@@ -77,9 +114,9 @@ def test_a_directory_of_something_else_is_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_logged_lines_after_an_update_and_broken_ones_are_dropped(run):
-    lines = [json.dumps({"update": u}) for u in (1, 2, 3)]
-    run.metrics_file.write_text("\n".join([*lines, "{", "[]"]))
+def test_logged_lines_after_an_update_are_dropped(run):
+    lines = [json.dumps({"update": u}) + "\n" for u in (1, 2, 3)]
+    run.metrics_file.write_text("".join(lines))
     run.resume_metrics(2)
     assert run.metrics() == [{"update": 1}, {"update": 2}]
 
@@ -99,6 +136,9 @@ def test_measurements_of_other_weights_are_left_out(run):
     path.write_text(json.dumps({"identity": "mine", "records": records}))
     assert run.measurements("mine") == records
     assert run.measurements("other") == {}
+    path.write_text("{")
+    with pytest.raises(UserError, match="evaluation.json is damaged"):
+        run.measurements("mine")
 
 
 def test_a_run_is_read_without_tensorflow(run):
