@@ -113,10 +113,11 @@ def _check_format(
         return
     _check(value, {"format": int}, "")
     if value["format"] > newest:
+        version = value.get("version", "")
         raise UserError(
-            f"{path} was written by srmcmc_tf {value.get('version', '')} in the "
-            f"format {value['format']}; this version reads formats up to "
-            f"{newest}: use a later one"
+            f"{path} was written by srmcmc_tf {version} in the format "
+            f"{value['format']}; this version reads formats up to {newest}: "
+            "use a later one"
         )
 
 
