@@ -8,6 +8,7 @@ import srmcmc_tf  # before TensorFlow, as its docstring says
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
+import hypothesis
 import pytest
 import tensorflow as tf
 from helpers import TINY, untrained_run
@@ -17,6 +18,17 @@ from srmcmc_tf.files import digests
 from srmcmc_tf.models import factory
 from srmcmc_tf.runs import checkpoints
 from srmcmc_tf.runs.run import Run
+
+# Few examples, the same in every run, and nothing stored.
+hypothesis.settings.register_profile(
+    "srmcmc",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
+)
+hypothesis.settings.load_profile("srmcmc")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,11 +1,12 @@
 """Pixels: uint8 images and floats in [-1, 1], and files cropped to squares."""
 
-import io
 import pathlib
 
 import numpy as np
 import tensorflow as tf
-from PIL import Image, ImageOps
+from PIL import Image
+
+from srmcmc_tf.files import image_file
 
 
 def to_float(images: tf.Tensor | np.ndarray) -> tf.Tensor:
@@ -21,15 +22,17 @@ def to_uint8(x: np.ndarray) -> np.ndarray:
 def square(
     content: pathlib.Path | bytes | np.ndarray, shape: tuple[int, ...]
 ) -> np.ndarray:
-    """A file's path or bytes, or an array, as a uint8 array of `shape`."""
+    """A file's path or bytes, or a uint8 array, as a uint8 array of `shape`.
+
+    Raises:
+        ValueError: if it is not an image that `image_file.read` accepts.
+    """
     size, _, channels = shape
     if isinstance(content, np.ndarray):
         image = Image.fromarray(content.squeeze())
+        image = image.convert("RGB" if channels == 3 else "L")
     else:
-        file = io.BytesIO(content) if isinstance(content, bytes) else content
-        image = Image.open(file)
-    image = ImageOps.exif_transpose(image)
-    image = image.convert("RGB" if channels == 3 else "L")
+        image = image_file.read(content, channels)
     side = min(image.size)
     left, top = (image.width - side) // 2, (image.height - side) // 2
     image = image.resize(

@@ -3,20 +3,20 @@
 import concurrent.futures
 import os
 import pathlib
-import zipfile
 from collections.abc import Callable
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from PIL import Image
 
 from srmcmc_tf.data import pixels, sources
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import digests, npz
+from srmcmc_tf.files import digests, image_file, npz, paths
 from srmcmc_tf.models.generator import Generator
 
 # Chains at once. The number is constant because another one would retrace.
 _CHAINS = 64
+# Of an image in a folder: a batch of 64 is held in memory.
+_MAX_PIXELS = 2**22
 
 
 class ImageSet(NamedTuple):
@@ -115,8 +115,11 @@ def _from_folder(path: pathlib.Path, split: str) -> ImageSet:
 
     def read(start: int, stop: int) -> np.ndarray:
         entries = source.read(order(start, stop))
+        images = np.empty((stop - start, *first.shape), np.uint8)
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            return np.stack(list(pool.map(load, entries)))
+            for i, image in enumerate(pool.map(load, entries)):
+                images[i] = image
+        return images
 
     return ImageSet(
         path.name,
@@ -141,13 +144,12 @@ def _random_order(n: int) -> Callable[[int, int], np.ndarray]:
 def _open(path: pathlib.Path, channels: int | None = None) -> np.ndarray:
     """The image of a file as uint8 [h, w, c]; its own channels by default."""
     try:
-        image = Image.open(path)
-        gray = image.mode in ("1", "L", "LA", "I;16", "I", "F")
-        channels = channels or (1 if gray else 3)
-        pixel = np.asarray(image.convert("L" if channels == 1 else "RGB"))
-    except Exception as error:  # Pillow raises many types
-        raise UserError(f"{path} is not a readable image: {error}") from None
-    return pixel.reshape(*pixel.shape[:2], channels)
+        image = image_file.read(path, channels, _MAX_PIXELS)
+    except ValueError as error:
+        raise UserError(
+            f"{paths.shown(path)} is not a readable image: {error}"
+        ) from None
+    return np.asarray(image).reshape(image.height, image.width, -1)
 
 
 def _size(image: np.ndarray) -> str:
@@ -157,38 +159,33 @@ def _size(image: np.ndarray) -> str:
 def _read_npz(path: pathlib.Path, split: str) -> np.ndarray:
     """The array of an npz as uint8, without holding all of it as floats."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            name = "x.npy" if "x.npy" in names else names[0]
-            if len(names) > 1 and name != "x.npy":
-                raise ValueError(f"arrays {', '.join(names)}, but none `x`")
-            with archive.open(name) as file:
-                return _read_array(file)
-    except (*npz.DAMAGED, IndexError) as error:
+        with npz.Archive(path) as archive:
+            names = archive.names
+            if len(names) != 1 and "x" not in names:
+                raise ValueError(
+                    f"arrays {', '.join(names) or '(none)'}, but none `x`"
+                )
+            return _read_array(archive, "x" if "x" in names else names[0])
+    except ValueError as error:
         raise UserError(
-            f"--{split}={path} is not an npz of images: {error}"
+            f"--{split}={paths.shown(path)} is not an npz of images: {error}"
         ) from None
 
 
-def _read_array(file: IO[bytes]) -> np.ndarray:
-    version = np.lib.format.read_magic(file)
-    header = np.lib.format.read_array_header_1_0
-    if version != (1, 0):
-        header = np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = header(file)
+def _read_array(archive: npz.Archive, name: str) -> np.ndarray:
+    shape, dtype = archive.header(name)
     floats = np.issubdtype(dtype, np.floating)
-    if len(shape) != 4 or shape[3] not in (1, 3) or fortran:
+    if len(shape) != 4 or shape[3] not in (1, 3) or not all(shape):
         raise ValueError(f"the array is {shape}, not [n, h, w, 1 or 3]")
     if not floats and dtype != np.uint8:
         raise ValueError(f"its images are {dtype}, neither uint8 nor floats")
     images = np.empty(shape, np.uint8)
-    for i in range(0, shape[0], _CHAINS):
-        part = images[i : i + _CHAINS]
-        x = np.frombuffer(file.read(part.size * dtype.itemsize), dtype)
-        x = x.reshape(part.shape)
+    done = 0
+    for x in archive.rows(name, _CHAINS):
         if floats and not np.isfinite(x).all():
-            raise ValueError(f"infinite or NaN among images {i} and later")
-        if floats and i == 0 and x.min() >= 0 and x.max() > 2:
+            raise ValueError(f"infinite or NaN among images {done} and later")
+        if floats and done == 0 and x.min() >= 0 and x.max() > 2:
             raise ValueError(f"floats up to {x.max():.0f}, not in [-1, 1]")
-        part[:] = pixels.to_uint8(x) if floats else x
+        images[done : done + len(x)] = pixels.to_uint8(x) if floats else x
+        done += len(x)
     return images

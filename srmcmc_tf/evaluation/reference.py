@@ -3,7 +3,6 @@
 import os
 import pathlib
 import re
-import zipfile
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -78,13 +77,19 @@ def from_statistics(
         None if the path is something else.
     """
     path = pathlib.Path(path).expanduser()
-    if not zipfile.is_zipfile(path):
+    try:
+        archive = npz.Archive(path)
+    except ValueError:
         return None
-    with zipfile.ZipFile(path) as archive:
-        if not {"mu.npy", "sigma.npy"} <= set(archive.namelist()):
+    with archive:
+        if not {"mu", "sigma"} <= set(archive.names):
             return None
-    arrays = npz.load(path)
-    if arrays is None or not all(np.isfinite(a).all() for a in arrays.values()):
+        try:
+            arrays = {name: archive.read(name) for name in archive.names}
+            finite = all(np.isfinite(a).all() for a in arrays.values())
+        except (ValueError, TypeError):
+            finite = False
+    if not finite or arrays.get("n", np.array(0)).ndim:
         raise UserError(f"--{split}={path} is damaged, or not all finite")
     d = network.features
     if arrays["mu"].shape != (d,) or arrays["sigma"].shape != (d, d):

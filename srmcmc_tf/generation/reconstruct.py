@@ -153,7 +153,7 @@ def _mask(name: str, size: int) -> np.ndarray:
     else:
         try:
             picture = pixels.square(pathlib.Path(name), (size, size, 1))
-        except OSError as error:
+        except ValueError as error:
             raise UserError(
                 f"--mask={name}: must be center, left or a picture ({error})"
             ) from None

@@ -1,8 +1,11 @@
 """Image sets: the same uint8 images, wherever they come from."""
 
+import os
+
 import numpy as np
 import pytest
 from helpers import random_images, write_images
+from PIL import Image
 
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import image_sets
@@ -89,3 +92,25 @@ def test_other_files_and_sizes_are_refused(tmp_path):
     (folder / "more" / "0000.png").write_text("no image")
     with pytest.raises(UserError, match="0000.png is not a readable image"):
         image_sets.from_path(folder, "real").read(0, 4)
+
+
+def test_files_are_seen_as_in_a_viewer(tmp_path):
+    ramp = np.arange(64, dtype=np.uint16).reshape(8, 8) * 1028
+    Image.fromarray(ramp).save(tmp_path / "a.png")
+    exif = Image.Exif()
+    exif[0x0112] = 3  # upside down
+    turned = np.ascontiguousarray(np.rot90(ramp // 257, 2).astype(np.uint8))
+    Image.fromarray(turned).save(tmp_path / "b.png", exif=exif)
+    found = image_sets.from_path(tmp_path, "real").read(0, 2)
+    for image in found:
+        np.testing.assert_array_equal(image[..., 0], ramp // 257)
+    Image.fromarray(np.float32(ramp)).save(tmp_path / "c.tif")
+    with pytest.raises(UserError, match="c.tif .*floating-point pixels"):
+        image_sets.from_path(tmp_path, "real").read(0, 3)
+
+
+def test_what_never_ends_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/zero", tmp_path / "pipe"):
+        with pytest.raises(UserError, match="--real=.*not a regular file"):
+            image_sets.from_path(path, "real")

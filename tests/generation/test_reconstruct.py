@@ -77,5 +77,11 @@ def test_upscaling_knows_the_means_of_squares():
 def test_a_wrong_mask_or_factor_is_explained(tmp_path):
     with pytest.raises(UserError, match="must be center, left or a picture"):
         reconstruct.observation("inpaint", size=8, mask=str(tmp_path / "no"))
+    Image.new("1", (9000, 9000)).save(tmp_path / "huge.png")
+    for mask, reason in (("huge.png", "shrink it"), ("/dev/zero", "regular")):
+        with pytest.raises(UserError, match=f"--mask=.*{reason}"):
+            reconstruct.observation(
+                "inpaint", size=8, mask=str(tmp_path / mask)
+            )
     with pytest.raises(UserError, match="--factor=3: must divide 8"):
         reconstruct.observation("upscale", size=8, factor=3)

@@ -7,11 +7,12 @@ import io
 import pathlib
 import tarfile
 import urllib.request
+import zlib
 
 from tqdm import tqdm
 
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import atomic, cache, npz
+from srmcmc_tf.files import atomic, cache
 
 ARCHIVE = "inception-2015-12-05.tgz"
 GRAPH = "classify_image_graph_def.pb"
@@ -70,7 +71,14 @@ def graph(content: bytes, source: object) -> bytes:
             if member is None:
                 raise KeyError(f"{GRAPH} is not a file")
             return member.read()
-    except (*npz.DAMAGED, KeyError, tarfile.TarError) as error:
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        KeyError,
+        zlib.error,
+        tarfile.TarError,
+    ) as error:
         raise UserError(
             f"{source} is not a complete archive that contains {GRAPH}: {error}"
         ) from None

@@ -17,7 +17,7 @@ import tensorflow as tf
 from google.protobuf import message
 
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import digests, npz
+from srmcmc_tf.files import digests, npz, paths
 from srmcmc_tf.metrics.features import download
 from srmcmc_tf.metrics.features.network import Network, Outputs
 
@@ -40,9 +40,12 @@ def load(path: str | os.PathLike[str] = "") -> Network:
     """
     path = pathlib.Path(path).expanduser() if path else download.archive()
     try:
+        paths.regular(path)
         content = path.read_bytes()
     except OSError as error:
         raise UserError(f"--inception={path}: {error.strerror}") from None
+    except ValueError as error:
+        raise UserError(f"--inception={path}: {error}") from None
     if zipfile.is_zipfile(io.BytesIO(content)):
         return _from_arrays(content, path)
     if content.startswith(b"\x1f\x8b"):
@@ -52,10 +55,9 @@ def load(path: str | os.PathLike[str] = "") -> Network:
 
 def _from_arrays(content: bytes, path: pathlib.Path) -> Network:
     try:
-        with np.load(io.BytesIO(content)) as archive:
-            arrays = dict(archive)
+        arrays = npz.read(io.BytesIO(content))
         layers = _fold_batch_norm(arrays)
-    except (*npz.DAMAGED, KeyError) as error:
+    except (ValueError, KeyError) as error:
         raise _wrong(path, error) from None
 
     def convolve(

@@ -1,0 +1,38 @@
+"""Paths that come from outside: what they are, and how to print them."""
+
+import os
+import stat
+
+PathLike = str | os.PathLike[str]
+
+
+def regular(path: PathLike) -> os.stat_result:
+    """The state of a regular file; of a pipe or device, reading may never end.
+
+    Raises:
+        ValueError: if it is something else.
+        OSError: if there is no such file.
+    """
+    state = os.stat(path)
+    if not stat.S_ISREG(state.st_mode):
+        raise ValueError("not a regular file")
+    return state
+
+
+def shown(path: PathLike) -> str:
+    """A path as one line of valid text, also where its name is not UTF-8."""
+    text = os.fsencode(path).decode(errors="backslashreplace")
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode()
+        for c in text
+    )
+
+
+def stamp(path: PathLike) -> str:
+    """Text that changes whenever a file is written, replaced or copied.
+
+    The time of the inode's change is part of it: that of the content can be
+    set to any value, as `cp -p` and `tar` do.
+    """
+    state = os.stat(path)
+    return f"{state.st_size} {state.st_mtime_ns} {state.st_ctime_ns}"

@@ -1,0 +1,35 @@
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from srmcmc_tf.files import paths
+
+
+@given(st.binary(min_size=1).filter(lambda name: b"\0" not in name))
+def test_every_name_is_shown_as_one_printable_line(name):
+    text = paths.shown(os.fsdecode(name))
+    assert text.isprintable() and text.encode()
+    if name.isascii() and name.decode().isprintable():
+        assert text == name.decode()
+
+
+def test_only_regular_files_are_regular(tmp_path):
+    (tmp_path / "file").write_bytes(b"123")
+    assert paths.regular(tmp_path / "file").st_size == 3
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(ValueError, match="not a regular file"):
+            paths.regular(path)
+
+
+def test_the_stamp_changes_even_where_size_and_time_are_kept(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"123")
+    stamp, state = paths.stamp(path), path.stat()
+    assert paths.stamp(path) == stamp
+    while paths.stamp(path) == stamp:  # the clock of the files may be coarse
+        path.write_bytes(b"321")
+        os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert path.stat().st_mtime_ns == state.st_mtime_ns
