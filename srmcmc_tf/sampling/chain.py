@@ -5,22 +5,91 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from srmcmc_tf.sampling import kernels, stopping
+from srmcmc_tf.sampling.kernels import LANGEVIN, Energy, Kernel, Project, Step
 from srmcmc_tf.sampling.rng import AnyStream
-
-Energy = Callable[[tf.Tensor], tf.Tensor]
 
 
 class Chain(NamedTuple):
-    """The ends of chains, and a statistic of their steps.
+    """The ends of chains, and statistics of their steps.
 
     Attributes:
-        x: the ends, float32, of the shape of the starts; never clipped.
+        x: the ends, float32, of the shape of the starts; never clipped, but
+            by a kernel that clamps.
         f_prime_norm: float32 scalar, the mean over chains and steps of the
             Euclidean norm of f' (Table 2 of the paper).
+        accepted: float32 scalar, the share of accepted steps; 1 for a kernel
+            without a Metropolis correction.
+        steps: int32 [n], the steps each chain made: K, or its stopping time.
+        evaluations: int32 [n], the evaluations of f' each chain cost.
     """
 
     x: tf.Tensor
     f_prime_norm: tf.Tensor
+    accepted: tf.Tensor
+    steps: tf.Tensor
+    evaluations: tf.Tensor
+
+
+def run(
+    f: Energy,
+    x: tf.Tensor,
+    stream: AnyStream,
+    *,
+    K: Any,
+    step_size: Any = 1.0,
+    noise: Any = 0.01,
+    first: Any = 0,
+    kernel: Kernel = LANGEVIN,
+    project: Project | None = None,
+    holds: stopping.Holds | None = None,
+    compact: bool = False,
+) -> Chain:
+    """Moves `x` by `K` steps of a kernel, by default Langevin's.
+
+    Call it inside a `tf.function`: the loop becomes one graph whose memory
+    does not grow with K, and another K does not retrace.
+
+    Args:
+        f: callable, a batch [n, ...] to values [n] or [n, 1]; higher is more
+            likely.
+        x: float32 starts, shape [n, ...].
+        stream: of `rng`: one for the whole batch, or a `StreamPerRow`, with
+            which a chain does not depend on those beside it.
+        K: number of steps, an integer or an integer scalar.
+        step_size: factor of the gradient.
+        noise: factor of the Gaussian noise.
+        first: number of the first step, if a chain is continued: the noise of
+            a step is a function of the stream and its number.
+        kernel: which step; see `kernels`.
+        project: the directions in which chains may move; see `kernels.step`.
+        holds: when a chain stops early; see `stopping`. By default none does.
+        compact: whether stopped chains leave the batch. Needs a
+            `StreamPerRow`; impossible under XLA.
+    """
+
+    def move(x: tf.Tensor, stream: AnyStream, k: tf.Tensor) -> Step:
+        factors = dict(step_size=step_size, noise=noise)
+        return kernels.step(
+            f, x, stream, k, kernel=kernel, project=project, **factors
+        )
+
+    ks = tf.range(first, first + K)
+    if holds is not None:
+        loop: Any = stopping.compacted if compact else stopping.masked
+        end = loop(move, x, stream, holds, ks)
+        cost = end.tried * kernel.evaluations
+        return Chain(end.x, end.f_prime_norm, end.accepted, end.steps, cost)
+    norm = accepted = tf.zeros([])
+    for k in ks:
+        made = move(x, stream, k)
+        x = made.x
+        norm += tf.reduce_mean(made.f_prime_norm)
+        accepted += tf.reduce_mean(made.accepted)
+    count = tf.cast(tf.maximum(K, 1), tf.float32)
+    steps = tf.fill(tf.shape(x)[:1], tf.cast(K, tf.int32))
+    cost = steps * kernel.evaluations
+    return Chain(x, norm / count, accepted / count, steps, cost)
 
 
 def langevin(
@@ -40,30 +109,10 @@ def langevin(
     here 5e-5: nearly gradient ascent. The paper's text has T = 1, that is
     `step_size = s / 2` and `noise = sqrt(s)` for a discretisation s.
 
-    Call it inside a `tf.function`: the loop becomes one graph whose memory
-    does not grow with K, and another K does not retrace.
-
-    Args:
-        f: callable, a batch [n, ...] to values [n] or [n, 1]; higher is more
-            likely.
-        x: float32 starts, shape [n, ...].
-        stream: of `rng`: one for the whole batch, or a `StreamPerRow`, with
-            which a chain does not depend on those beside it.
-        K: number of steps, an integer or an integer scalar.
-        step_size: factor of the gradient.
-        noise: factor of the Gaussian noise.
-        first: number of the first step, if a chain is continued: the noise of
-            a step is a function of the stream and its number.
+    Args are those of `run`, whose default kernel this is.
     """
-    total = tf.zeros([])
-    for k in tf.range(first, first + K):
-        f_prime = _gradient(f, x)
-        total += _mean_norm(f_prime)
-        draw = stream.fold(k).normal(tf.shape(x))
-        # Minus, though the noise is symmetric: TensorFlow fuses a sum of three
-        # into AddN, which adds in an order that depends on timing.
-        x = x + step_size * f_prime - noise * tf.ensure_shape(draw, x.shape)
-    return Chain(x, total / tf.cast(tf.maximum(K, 1), tf.float32))
+    factors = dict(step_size=step_size, noise=noise)
+    return run(f, x, stream, K=K, first=first, **factors)
 
 
 def ascend(
@@ -74,7 +123,7 @@ def ascend(
     Args are those of `langevin`; returns the ends.
     """
     for _ in tf.range(K):
-        x = x + step_size * _gradient(f, x)
+        x = x + step_size * kernels.gradient(f, x)
     return x
 
 
@@ -114,15 +163,3 @@ def settings(K: Any, noise: Any, first: Any = 0) -> tuple[tf.Tensor, ...]:
     """Those of `Compiled.langevin` as tensors: another value cannot retrace."""
     K, first = tf.cast(K, tf.int32), tf.cast(first, tf.int32)
     return K, tf.cast(noise, tf.float32), first
-
-
-def _gradient(f: Energy, x: tf.Tensor) -> tf.Tensor:
-    with tf.GradientTape(watch_accessed_variables=False) as tape:
-        tape.watch(x)
-        value = f(x)
-    return tape.gradient(value, x)
-
-
-def _mean_norm(x: tf.Tensor) -> tf.Tensor:
-    axes = list(range(1, x.shape.rank))
-    return tf.reduce_mean(tf.sqrt(tf.reduce_sum(tf.square(x), axes)))

@@ -115,6 +115,10 @@ class StreamPerRow(NamedTuple):
         folded = _fold_rows(self.seeds, values)
         return StreamPerRow(tf.ensure_shape(folded, self.seeds.shape))
 
+    def take(self, rows: tf.Tensor) -> "StreamPerRow":
+        """The streams of some rows, integers [m]."""
+        return StreamPerRow(tf.gather(self.seeds, rows))
+
     def uniform(self, shape: Shape) -> tf.Tensor:
         """Uniform in [-1, 1), float32; `shape` is [n, ...]."""
         return _draw_rows(_uniform, shape[1:], self.seeds)
