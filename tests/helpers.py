@@ -129,6 +129,7 @@ def explains_a_missing_run(command, tmp_path):
         assert "--workdir" in err or "is not a run directory" in err
     code, out, _ = call(command, "--help")
     assert code == 0 and "--workdir=RUN" in out
+    assert "--model_file=MODEL.keras" in out
 
 
 def small_graph(softmax=True, batch_norm=True):

@@ -1,11 +1,13 @@
-"""bin/demo: a page to look at an exported model."""
+"""bin/demo: a page to look at a model."""
 
 import logging
+import tempfile
 
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.cli.flags import Flag
 from srmcmc_tf.cli.parsers import integer
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.runs.source import Source
 
 _HOST = "address to listen on: by default this machine only"
 COMMAND = flags.Command(
@@ -17,8 +19,10 @@ COMMAND = flags.Command(
             None,
             "what bin/export wrote, or one version in it",
             placeholder="DIR",
-            required=True,
         ),
+        flags.WORKDIR._replace(help="or a run, exported for this time only"),
+        flags.MODEL_FILE._replace(help="or a saved model, likewise"),
+        flags.BEST,
         Flag(
             "port", "8000", "of the page; 0 for any free one", integer(0, 65535)
         ),
@@ -33,15 +37,37 @@ def main() -> None:
 
 def demo(argv: list[str]) -> int:
     args = flags.parse(COMMAND, argv)
+    source = _source(args)
     app.import_tensorflow()
     try:
-        from srmcmc_tf.serving import demo
+        from srmcmc_tf.serving import demo, export, model_card
     except ImportError as error:
         raise UserError(f"{error}: pip install 'srmcmc_tf[serve]'") from None
 
     logging.getLogger("waitress").setLevel(logging.ERROR)
-    server = demo.server(demo.load(args.export), args.host, args.port)
+    if source:
+        model = source.load_model(best=args.best, strategy="one")
+        facts = model_card.facts(source, model)
+        with tempfile.TemporaryDirectory() as directory:
+            export.write(directory, model, facts)
+            served = demo.load(directory)
+    else:
+        served = demo.load(args.export)
+    server = demo.server(served, args.host, args.port)
     address = f"http://{args.host}:{server.effective_port}/"
     print(f"{address} (Ctrl-C stops it)", flush=True)
     server.run()
     return 0
+
+
+def _source(args: flags.Arguments) -> Source | None:
+    """The run or model file to serve; None for an export."""
+    given = {"export", "workdir", "model_file"} & args.given.keys()
+    if len(given) != 1:
+        raise UserError(
+            "needs one of --export=DIR, --workdir=RUN and "
+            "--model_file=MODEL.keras"
+        )
+    if args.export and args.best:
+        raise UserError("--best is for --workdir: an export is one model")
+    return None if args.export else flags.open_source(args)

@@ -1,6 +1,7 @@
-"""bin/evaluate: a run, or two sets of images, to values and a file of them."""
+"""bin/evaluate: a model, or two sets of images, to a file of values."""
 
 import pathlib
+from typing import Any
 
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.cli.flags import Flag
@@ -8,6 +9,7 @@ from srmcmc_tf.cli.parsers import choices, integer
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import METRICS, N_SAMPLES, SET_METRICS
 from srmcmc_tf.runs.run import EVALUATION, Run
+from srmcmc_tf.runs.source import Source
 
 COMMAND = flags.Command(
     "evaluate",
@@ -20,22 +22,23 @@ COMMAND = flags.Command(
             placeholder="RUN",
         ),
         flags.BEST,
-        Flag(
-            "real",
-            None,
-            "or any images: a folder, an npz, an npz of mu and sigma",
-            placeholder="SET",
-        ),
+        flags.MODEL_FILE._replace(help="or a saved model, against --real"),
         Flag(
             "fake",
             None,
-            "against these: a folder or an npz",
+            "or any images, against --real: a folder or an npz",
+            placeholder="SET",
+        ),
+        Flag(
+            "real",
+            None,
+            "what to compare with: a folder, an npz, an npz of mu and sigma",
             placeholder="SET",
         ),
         Flag(
             "n",
             str(N_SAMPLES),
-            "samples of a run, or images of --fake (by default all)",
+            "samples of a model, or images of --fake (by default all)",
             integer(2, 10**9),
         ),
         Flag(
@@ -56,32 +59,27 @@ def main() -> None:
 
 def evaluate(argv: list[str]) -> int:
     args = flags.parse(COMMAND, argv)
-    run = _run(args)
+    source = _source(args)
     app.import_tensorflow()
     import tensorflow as tf
 
     tf.config.experimental.enable_op_determinism()
     from srmcmc_tf.evaluation import evaluate, measure
 
-    if run:
-        out = pathlib.Path(args.out or run.generated_directory)
+    default = source.generated_directory if source else "."
+    out = pathlib.Path(args.out or default)
+    options: dict[str, Any] = dict(out=out, inception=args.inception)
+    if isinstance(source, Run):
         records = evaluate.evaluate_run(
-            run,
-            best=args.best,
-            out=out,
-            n=args.n,
-            metrics=args.metrics,
-            inception=args.inception,
+            source, best=args.best, n=args.n, metrics=args.metrics, **options
         )
     else:
-        out = pathlib.Path(args.out or ".")
         records = evaluate.evaluate_sets(
             args.real,
-            args.fake,
-            out=out,
-            n=args.given.get("n"),
+            source.load_model() if source else args.fake,
+            n=args.n if source else args.given.get("n"),
             metrics=args.given.get("metrics", SET_METRICS),
-            inception=args.inception,
+            **options,
         )
     for name, record in records.items():
         print(measure.describe(name, record))
@@ -91,11 +89,14 @@ def evaluate(argv: list[str]) -> int:
     return 0
 
 
-def _run(args: flags.Arguments) -> Run | None:
-    """The run to measure; None for two sets of images."""
-    sets = {"real", "fake"} & args.given.keys()
-    if bool(args.workdir) == bool(sets) or len(sets) == 1:
-        raise UserError("needs --workdir=RUN, or --real=SET and --fake=SET")
-    if sets and "mse" in args.given.get("metrics", ()):
-        raise UserError("--metrics=mse needs --workdir: a model reconstructs")
-    return None if sets else Run(args.workdir).require()
+def _source(args: flags.Arguments) -> Source | None:
+    """What to measure: a run or a model file; None for two sets of images."""
+    given = {"workdir", "model_file", "fake"} & args.given.keys()
+    if len(given) != 1 or ("workdir" in given) == bool(args.real):
+        raise UserError(
+            "needs --workdir=RUN, --model_file=MODEL.keras and --real=SET, or "
+            "--fake=SET and --real=SET"
+        )
+    if "workdir" not in given and "mse" in args.given.get("metrics", ()):
+        raise UserError("--metrics=mse needs --workdir: its left-out examples")
+    return None if args.fake else flags.open_source(args)

@@ -1,4 +1,4 @@
-"""bin/export: a run for other programs."""
+"""bin/export: a run or a model file for other programs."""
 
 import pathlib
 import sys
@@ -10,9 +10,10 @@ from srmcmc_tf.errors import UserError
 
 COMMAND = flags.Command(
     "export",
-    "Writes a run as a SavedModel to serve, or its weights as arrays.",
+    "Writes a model as a SavedModel to serve, or its weights as arrays.",
     (
         flags.WORKDIR,
+        flags.MODEL_FILE,
         flags.BEST,
         Flag(
             "format",
@@ -37,10 +38,12 @@ def main() -> None:
 
 def export(argv: list[str]) -> int:
     args = flags.parse(COMMAND, argv)
-    run = flags.open_run(args)
-    if not run.config.kind.has_chain:
-        raise UserError(f"{run} is a {run.config.model}: no energy to export")
-    flags.require_images(run, "bin/export")
+    source = flags.open_source(args)
+    if not source.kind.has_chain:
+        raise UserError(
+            f"{source} is a {source.kind.name}: no energy to export"
+        )
+    flags.require_images(source, "bin/export")
     app.import_tensorflow()
     from srmcmc_tf.files import npz
     from srmcmc_tf.models import energies
@@ -48,14 +51,14 @@ def export(argv: list[str]) -> int:
 
     # On one device: the graph that is served must not name those of this
     # machine.
-    model = run.load_model(best=args.best, strategy="one")
+    model = source.load_model(best=args.best, strategy="one")
     if args.format == "npz":
-        out = pathlib.Path(args.out or run.weights_file)
+        out = pathlib.Path(args.out or source.weights_file)
         npz.save(out, energies.named_weights(model.energy))
         print(out)
         return 0
-    facts = model_card.facts(run, model)
-    version = export.write(args.out or run.export_directory, model, facts)
+    facts = model_card.facts(source, model)
+    version = export.write(args.out or source.export_directory, model, facts)
     if not export.can_warm_up():
         print(
             "no warm-up requests were written: they need "

@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 
 from absl import flags as absl_flags
 
+from srmcmc_tf.cli import app
 from srmcmc_tf.cli.parsers import Parser, Refusal, switch
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.runs.run import Run
+from srmcmc_tf.runs import source as sources
+from srmcmc_tf.runs.source import Source
 
 
 class Flag(NamedTuple):
@@ -160,8 +162,12 @@ def _values(command: Command, argv: list[str]) -> Arguments:
     return Arguments(**values, **given, given=given, operands=operands)
 
 
-WORKDIR = Flag(
-    "workdir", None, "a run of bin/train", placeholder="RUN", required=True
+WORKDIR = Flag("workdir", None, "a run of bin/train", placeholder="RUN")
+MODEL_FILE = Flag(
+    "model_file",
+    None,
+    "or a model that model.save wrote",
+    placeholder="MODEL.keras",
 )
 BEST = Flag(
     "best",
@@ -178,20 +184,22 @@ INCEPTION = Flag(
 OUT = Flag("out", None, "where the files go", placeholder="RUN/generated")
 
 
-def open_run(arguments: Arguments) -> Run:
-    """Returns the run of `--workdir`, before TensorFlow is imported.
+def open_source(arguments: Arguments) -> Source:
+    """Returns the run or the model file of a command line.
 
-    `UserError` if there is none, or if a flag means nothing to its model.
+    `UserError` unless there is exactly one, or if a flag means nothing to its
+    model.
     """
-    run = Run(arguments.workdir).require()
-    run.config.kind.check_flags(arguments.given)
-    return run
+    source = sources.open_source(arguments.workdir, arguments.model_file)
+    source.kind.check_flags(arguments.given)
+    if arguments.model_file:
+        if arguments.best:
+            raise UserError(f"--best is for runs: {source} is a single model")
+        app.import_tensorflow()  # what it draws is known after it is loaded
+    return source
 
 
-def require_images(run: Run, name: str) -> None:
-    """Raises `UserError` if a run has points, which `name` cannot handle."""
-    if run.config.data.points:
-        raise UserError(
-            f"{name} is for images; {run} learned {run.config.dataset}, "
-            "which are points"
-        )
+def require_images(source: Source, name: str) -> None:
+    """Raises `UserError` if a model draws points, which `name` cannot use."""
+    if source.points:
+        raise UserError(f"{name} is for images; {source} learned points")

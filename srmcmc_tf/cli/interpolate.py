@@ -10,6 +10,7 @@ COMMAND = flags.Command(
     "Interpolates between the starts of two samples, without noise.",
     (
         flags.WORKDIR,
+        flags.MODEL_FILE,
         flags.BEST,
         Flag(
             "pairs",
@@ -34,13 +35,13 @@ def main() -> None:
 
 def interpolate(argv: list[str]) -> int:
     args = flags.parse(COMMAND, argv)
-    run = flags.open_run(args)
-    flags.require_images(run, "bin/interpolate")
+    source = flags.open_source(args)
+    flags.require_images(source, "bin/interpolate")
     app.import_tensorflow()
     from srmcmc_tf.generation import interpolate
 
     found = interpolate.interpolate(
-        run,
+        source,
         pairs=args.pairs,
         columns=args.columns,
         out=args.out,

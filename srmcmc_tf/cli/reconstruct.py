@@ -17,6 +17,7 @@ COMMAND = flags.Command(
     "Reconstructs images by descent on z through the chain.",
     (
         flags.WORKDIR,
+        flags.MODEL_FILE,
         flags.BEST,
         Flag(
             "images",
@@ -42,8 +43,8 @@ def main() -> None:
 
 def reconstruct(argv: list[str]) -> int:
     args = flags.parse(COMMAND, argv)
-    run = flags.open_run(args)
-    flags.require_images(run, "bin/reconstruct")
+    source = flags.open_source(args)
+    flags.require_images(source, "bin/reconstruct")
     for name, task in (("mask", "inpaint"), ("factor", "upscale")):
         if name in args.given and args.task != task:
             raise UserError(f"--{name}: only for --task={task}")
@@ -51,7 +52,7 @@ def reconstruct(argv: list[str]) -> int:
     from srmcmc_tf.generation import reconstruct
 
     found = reconstruct.reconstruct(
-        run,
+        source,
         images=args.images,
         n=args.n,
         iterations=args.iterations,

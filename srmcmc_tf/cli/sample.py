@@ -13,6 +13,7 @@ COMMAND = flags.Command(
     "Draws samples of a run. The same seed gives the same sample.",
     (
         flags.WORKDIR,
+        flags.MODEL_FILE,
         flags.BEST,
         Flag(
             "seeds",
@@ -46,10 +47,10 @@ def main() -> None:
 
 def sample(argv: list[str]) -> int:
     args = flags.parse(COMMAND, argv)
-    run = flags.open_run(args)
+    source = flags.open_source(args)
     steps = args.K or [None]
     for name in {"trace", "singles"} & args.given.keys():
-        flags.require_images(run, f"--{name}")
+        flags.require_images(source, f"--{name}")
         if len(steps) > 1:
             raise UserError(f"--{name}: only for a single --K")
     app.import_tensorflow()
@@ -63,14 +64,14 @@ def sample(argv: list[str]) -> int:
         deterministic=args.deterministic,
     )
     if len(steps) > 1:
-        table = sample.table(run, K=steps, **shared)
+        table = sample.table(source, K=steps, **shared)
         print("| K | pixels beyond the range |\n|---|---|")
         for K, share in table.outside.items():
             print(f"| {K} | {share:.2%} |")
         print(f"{table.picture}, {table.seeds} of {n} seeds")
         return 0
     also = dict(trace=args.trace, singles=args.singles)
-    found = sample.sample(run, K=steps[0], **also, **shared)
+    found = sample.sample(source, K=steps[0], **also, **shared)
     print(f"{n:,} samples: {found.file}, {found.picture}")
     if found.trace:
         names = ", ".join(map(str, found.steps))

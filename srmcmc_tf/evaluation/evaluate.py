@@ -77,7 +77,7 @@ def evaluate_run(
 
 def evaluate_sets(
     real: PathLike,
-    fake: PathLike,
+    fake: PathLike | Generator,
     *,
     out: PathLike,
     n: int | None = None,
@@ -88,21 +88,17 @@ def evaluate_sets(
 
     Args:
         real: a folder, an npz of images, or an npz of `mu` and `sigma`.
-        fake: a folder or an npz of images.
+        fake: a folder, an npz of images, or a model to draw them.
         out: directory of `evaluation.json`, as for `evaluate_run`.
-        n: number of images of `fake`, by default all.
+        n: number of images of `fake`, by default all of a set, 40,000 of a
+            model.
         metrics: some of `SET_METRICS`.
         inception: path of Inception's weights.
 
     Returns:
         A record for each metric, by name.
     """
-    images = image_sets.from_path(fake, "fake")
-    if n and n > images.n:
-        raise UserError(
-            f"--n={n}: there are only {images.n:,} images in --fake"
-        )
-    images = images._replace(n=n or images.n)
+    images = _fakes(fake, n)
     network = network_for(images.shape, inception)
     target: Reference | ImageSet | None
     target = reference.from_statistics(real, "real", network)
@@ -116,6 +112,17 @@ def evaluate_sets(
     file = RecordFile(pathlib.Path(out) / EVALUATION, images.identity)
     names = _measure_missing(file, images, network, target, metrics)
     return {name: file.records[name] for name in names}
+
+
+def _fakes(fake: PathLike | Generator, n: int | None) -> ImageSet:
+    if isinstance(fake, Generator):
+        return image_sets.from_model(fake, n or N_SAMPLES, fake.image_shape)
+    images = image_sets.from_path(fake, "fake")
+    if n and n > images.n:
+        raise UserError(
+            f"--n={n}: there are only {images.n:,} images in --fake"
+        )
+    return images._replace(n=n or images.n)
 
 
 def during_training(

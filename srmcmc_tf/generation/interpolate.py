@@ -8,7 +8,7 @@ import numpy as np
 from srmcmc_tf import plots
 from srmcmc_tf.files import atomic, npz
 from srmcmc_tf.generation import COLUMNS, PAIRS
-from srmcmc_tf.runs.run import Run
+from srmcmc_tf.runs.source import Source
 
 
 class Interpolation(NamedTuple):
@@ -29,7 +29,7 @@ class Interpolation(NamedTuple):
 
 
 def interpolate(
-    run: Run,
+    source: Source,
     *,
     pairs: int = PAIRS,
     columns: int = COLUMNS,
@@ -39,14 +39,14 @@ def interpolate(
     """Interpolates between the z of two seeds, without noise in the chain.
 
     Args:
-        run: a trained run of images.
+        source: a trained run of images, or a model file.
         pairs: number of rows: from seed 2i to seed 2i + 1.
         columns: number of images per row, both ends included; at least 2.
-        out: directory to write to, by default `run.generated_directory`.
+        out: directory to write to, by default the source's.
         best: uses the best checkpoint, not the newest.
     """
-    model = run.load_model(best=best)
-    directory = run.output_directory(out)
+    model = source.load_model(best=best)
+    directory = source.output_directory(out)
     seeds = np.arange(2 * pairs).reshape(pairs, 2)
     z1, z2 = (model.start(column.tolist()) for column in seeds.T)
     # Equal angles, so that equal steps of z: rho = cos, sqrt(1 - rho^2) = sin.

@@ -11,7 +11,7 @@ import tensorflow as tf
 from tqdm import tqdm
 
 from srmcmc_tf import plots
-from srmcmc_tf.config.config import Config
+from srmcmc_tf.config import presets
 from srmcmc_tf.data import examples, pixels
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import atomic, digests, npz
@@ -25,6 +25,7 @@ from srmcmc_tf.generation import (
 )
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.runs.run import RECONSTRUCTION, Run
+from srmcmc_tf.runs.source import Source
 from srmcmc_tf.sampling.inversion import Reconstruction
 
 Observe = Callable[[tf.Tensor], tf.Tensor]
@@ -51,7 +52,7 @@ class Reconstructed(NamedTuple):
 
 
 def reconstruct(
-    run: Run,
+    source: Source,
     *,
     images: str | None = None,
     n: int = IMAGES,
@@ -66,8 +67,8 @@ def reconstruct(
     """Infers z of images, and measures what becomes of z.
 
     Args:
-        run: a trained run of images. Settings that mean nothing to its model
-            (`ModelKind.accepts`) are not used.
+        source: a trained run of images, or a model file. Settings that mean
+            nothing to its model (`ModelKind.accepts`) are not used.
         images: a directory of images, by default the left-out examples.
         n: number of images at most.
         iterations: steps of the inference.
@@ -76,15 +77,15 @@ def reconstruct(
         mask: for "inpaint": "center", "left", or the path of a picture that is
             white where pixels are known.
         factor: for "upscale": how many times smaller the known image is.
-        out: directory to write to, by default `run.generated_directory`.
+        out: directory to write to, by default the source's.
         best: uses the best checkpoint, not the newest.
     """
-    model = run.load_model(best=best)
-    x = pixels.to_float(_images(run.config, images, n))
+    model = source.load_model(best=best)
+    x = pixels.to_float(_images(source, model.image_shape, images, n))
     observe = observation(
-        task, size=run.config.image_size, mask=mask, factor=factor
+        task, size=model.image_shape[0], mask=mask, factor=factor
     )
-    kind = run.config.kind
+    kind = source.kind
     settings: dict[str, Any] = {}
     if kind.accepts("iterations"):
         settings["iterations"] = iterations
@@ -102,7 +103,7 @@ def reconstruct(
         **_errors(x, found),
     }
     name = pathlib.Path(RECONSTRUCTION).stem if task == "whole" else task
-    directory = run.output_directory(out)
+    directory = source.output_directory(out)
     paths = [
         directory / f"{name}.{suffix}" for suffix in ("png", "json", "npz")
     ]
@@ -161,12 +162,23 @@ def _mask(name: str, size: int) -> np.ndarray:
     return mask
 
 
-def _images(config: Config, folder: str | None, n: int) -> np.ndarray:
+def _images(
+    source: Source, shape: tuple[int, ...], folder: str | None, n: int
+) -> np.ndarray:
     """Left-out examples, or the images of a directory: uint8 [n, h, w, c]."""
+    if folder is None and isinstance(source, Run):
+        return examples.load(source.config).left_out[:n]
     if folder is None:
-        return examples.load(config).left_out[:n]
+        raise UserError(
+            f"{source} has no left-out examples: give --images=FOLDER"
+        )
     config = dataclasses.replace(
-        config, dataset="folder", data_dir=folder, n_left_out=0, batch_size=1
+        presets.load("folder"),
+        data_dir=folder,
+        image_size=shape[0],
+        channels=shape[2],
+        n_left_out=0,
+        batch_size=1,
     )
     return examples.load(config).observed[:n]
 

@@ -11,7 +11,7 @@ from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import atomic, digests
 from srmcmc_tf.generation import SEEDS, sample_file
 from srmcmc_tf.models.generator import Generator
-from srmcmc_tf.runs.run import Run
+from srmcmc_tf.runs.source import Source
 
 
 class Samples(NamedTuple):
@@ -47,7 +47,7 @@ class Table(NamedTuple):
 
 
 def sample(
-    run: Run,
+    source: Source,
     *,
     seeds: Sequence[int] = SEEDS,
     out: atomic.PathLike | None = None,
@@ -57,23 +57,23 @@ def sample(
     trace: bool = False,
     singles: bool = False,
 ) -> Samples:
-    """Draws samples of a run. The same seed gives the same sample.
+    """Draws samples of a model. The same seed gives the same sample.
 
     Args:
-        run: a trained run.
+        source: a trained run, or a model file.
         seeds: integers [n].
-        out: directory to write to, by default `run.generated_directory`.
+        out: directory to write to, by default the source's.
         best: uses the best checkpoint, not the newest.
         K: steps of a chain, by default as in training.
         deterministic: runs the chains without noise.
         trace: also draws the chains of the first seeds at several steps.
         singles: also writes each sample as a PNG.
     """
-    model = run.load_model(best=best)
-    directory = run.output_directory(out)
+    model = source.load_model(best=best)
+    directory = source.output_directory(out)
     seeds = list(seeds)
     chain: dict[str, Any] = {}
-    if run.config.kind.has_chain:
+    if source.kind.has_chain:
         noise = 0.0 if deterministic else model.noise
         chain = {"K": model.K if K is None else K, "noise": noise}
     file = directory / "samples.npz"
@@ -92,7 +92,7 @@ def sample(
 
 
 def table(
-    run: Run,
+    source: Source,
     *,
     K: Sequence[int],
     seeds: Sequence[int] = SEEDS,
@@ -103,16 +103,16 @@ def table(
     """Draws the same chains after several numbers of steps.
 
     Args:
-        run: a trained run whose model has a chain.
+        source: a trained run, or a model file, whose model has a chain.
         K: increasing numbers of steps.
         seeds: integers [n]; of images, the first 16 are drawn.
         out, best, deterministic: as for `sample`.
     """
     if list(K) != sorted(set(K)):
         raise UserError(f"--K={list(K)}: must increase")
-    model = run.load_model(best=best)
-    directory = run.output_directory(out)
-    points = run.config.data.points
+    model = source.load_model(best=best)
+    directory = source.output_directory(out)
+    points = len(model.image_shape) != 3
     rows = list(seeds) if points else list(seeds)[:16]
     noise = 0.0 if deterministic else model.noise
     x = model.trace(rows, K, noise=noise).numpy()

@@ -33,15 +33,41 @@ def load(path: str | os.PathLike[str], *, best: bool = False) -> Generator:
     >>> model.sample(seeds=range(64)).shape
     TensorShape([64, 8, 8, 1])
     """
-    if pathlib.Path(path).suffix != ".keras":
-        return Run(path).load_model(best=best)
+    if pathlib.Path(path).suffix == ".keras":
+        return load_file(path, best=best)
+    return Run(path).load_model(best=best)
+
+
+def load_file(
+    path: str | os.PathLike[str],
+    *,
+    best: bool = False,
+    strategy: str | None = None,
+) -> Generator:
+    """Loads what `model.save` wrote.
+
+    Args:
+        path: a `.keras` file.
+        best: of `load`; `UserError`, because a file holds one model.
+        strategy: as of `strategies.local`; by default "auto".
+
+    Returns:
+        The compiled model; `UserError` where the file holds none of ours.
+    """
     if best:
         raise UserError(f"{path} is a single model: `best` is for runs")
     try:
-        return keras.saving.load_model(path)
-    except (OSError, ValueError) as error:
+        with strategies.local(strategy or "auto").scope():
+            model = keras.saving.load_model(path)
+    except (OSError, TypeError, ValueError) as error:
         line = (str(error).strip() or repr(error)).splitlines()[0]
         raise UserError(f"cannot load {path}: {line}") from None
+    if not isinstance(model, Generator):
+        raise UserError(
+            f"{path} holds a {type(model).__name__}, not a model of "
+            "srmcmc_tf: load it with keras.saving.load_model"
+        )
+    return model
 
 
 def load_run(

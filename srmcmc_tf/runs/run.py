@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from srmcmc_tf import __version__
 from srmcmc_tf.config import presets, upgrade
 from srmcmc_tf.config.config import FIELDS, Config, from_dict
-from srmcmc_tf.config.model_kinds import MODEL_KINDS
+from srmcmc_tf.config.model_kinds import MODEL_KINDS, ModelKind
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import atomic, json_file
 from srmcmc_tf.runs import metrics_log
@@ -73,6 +73,21 @@ class Run:
     def data_digest(self) -> str:
         """The digest of the examples that the run was started with."""
         return self._stored[1]
+
+    @property
+    def kind(self) -> ModelKind:
+        """The kind of its model."""
+        return self.config.kind
+
+    @property
+    def points(self) -> bool:
+        """Whether the model draws points, not images."""
+        return self.config.data.points
+
+    @property
+    def run(self) -> "Run":
+        """The run itself; a model file has none."""
+        return self
 
     def require(self) -> "Run":
         """Returns the run itself; `UserError` where there is none."""

@@ -16,14 +16,40 @@ from srmcmc_tf.files import atomic, digests
 from srmcmc_tf.models.short_run import ShortRunEBM
 from srmcmc_tf.runs import interventions
 from srmcmc_tf.runs.run import MACHINE_SETTINGS, Run
+from srmcmc_tf.runs.source import Source
 from srmcmc_tf.serving import signatures, versions
 from srmcmc_tf.serving.inputs import LARGEST_PIXEL, Limits
 
 Facts = dict[str, Any]  # of JSON
 
 
-def facts(run: Run, model: ShortRunEBM) -> Facts:
-    """Returns what is known of a run's model, as values for JSON."""
+def facts(source: Source, model: ShortRunEBM) -> Facts:
+    """Returns what is known of a model, as values for JSON.
+
+    Args:
+        source: the run or the model file that the model is of.
+        model: the model.
+    """
+    known = (
+        _of_run(source, model)
+        if isinstance(source, Run)
+        else _of_file(source, model)
+    )
+    return {
+        "image": model.image_shape,
+        "K": model.K,
+        "update": model.update,
+        **known,
+        "made": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+        "made_with": {
+            "srmcmc_tf": srmcmc_tf.__version__,
+            "tensorflow": tf.__version__,
+            "keras": keras.__version__,
+        },
+    }
+
+
+def _of_run(run: Run, model: ShortRunEBM) -> Facts:
     config = run.config
     settings = dataclasses.asdict(config)
     for name in MACHINE_SETTINGS:
@@ -32,9 +58,6 @@ def facts(run: Run, model: ShortRunEBM) -> Facts:
         "dataset": config.dataset,
         "data_digest": run.data_digest,
         "licence_of_the_data": config.data.license,
-        "image": model.image_shape,
-        "K": model.K,
-        "update": model.update,
         "settings": settings,
         "interventions": [
             interventions.describe(one)
@@ -46,12 +69,25 @@ def facts(run: Run, model: ShortRunEBM) -> Facts:
             **run.evaluations.read().get(model.update, {}),
             **run.measurements(digests.of_weights(model)),
         },
-        "made": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
-        "made_with": {
-            "srmcmc_tf": srmcmc_tf.__version__,
-            "tensorflow": tf.__version__,
-            "keras": keras.__version__,
+    }
+
+
+def _of_file(source: Source, model: ShortRunEBM) -> Facts:
+    """What a model file tells: nothing about its data."""
+    return {
+        "dataset": "unknown",
+        "data_digest": "unknown",
+        "licence_of_the_data": "unknown",
+        "settings": {
+            "K": model.K,
+            "step_size": model.step_size,
+            "noise": model.noise,
+            "seed": model.seed,
+            "updates": model.update,
         },
+        "interventions": [],
+        "command": f"bin/export --model_file={source}",
+        "metrics": source.measurements(digests.of_weights(model)),
     }
 
 

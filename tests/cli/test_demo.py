@@ -7,7 +7,10 @@ import srmcmc_tf.serving.demo
 
 def test_an_export_is_needed(tmp_path):
     code, _, err = call("demo")
-    assert code == 1 and "--export=DIR is needed" in err
+    assert (
+        code == 1
+        and "needs one of --export=DIR, --workdir=RUN and --model" in err
+    )
     code, _, err = call("demo", f"--export={tmp_path}")
     assert code == 1 and f"{tmp_path} is not an export" in err
 

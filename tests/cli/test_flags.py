@@ -77,21 +77,23 @@ def test_operands_are_some_of_those_allowed():
 
 
 def test_a_required_flag_is_asked_for():
-    command = COMMAND._replace(flags=(flags.WORKDIR,))
+    needed = flags.WORKDIR._replace(required=True)
+    command = COMMAND._replace(flags=(needed,))
     with pytest.raises(UserError, match="--workdir=RUN is needed"):
         flags.parse(command, [])
 
 
+SOURCE = (flags.WORKDIR, flags.MODEL_FILE, flags.BEST)
+
+
 def test_a_run_refuses_flags_that_mean_nothing_to_it(tmp_path):
     run = untrained_run(tmp_path / "vae", model="vae")
-    command = COMMAND._replace(
-        flags=(flags.WORKDIR, flags.Flag("K", None, "steps"))
-    )
+    command = COMMAND._replace(flags=(*SOURCE, flags.Flag("K", None, "steps")))
     args = flags.parse(command, [f"--workdir={run}"])
-    assert flags.open_run(args).path == run.path
+    assert flags.open_source(args).path == run.path
     args = flags.parse(command, [f"--workdir={run}", "--K=3"])
     with pytest.raises(UserError, match="--K is not for --model=vae"):
-        flags.open_run(args)
+        flags.open_source(args)
 
 
 def test_points_are_refused_where_images_are_needed(tmp_path):
