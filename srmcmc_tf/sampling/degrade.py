@@ -1,0 +1,134 @@
+"""What is known of an image: a part of its pixels, block means, gray values.
+
+Each task is a linear observation of the image. `degrade` makes an image with
+the same observation from which a chain can start; `free_directions` projects on
+the directions that do not change it, so that a chain keeps what is known.
+"""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import tensorflow as tf
+
+TASKS = ("inpaint", "upscale", "colorize")
+MASKS = ("center", "left")
+_BITS = re.compile("([0-9]+)x([0-9]+):([0-9a-f]*)")
+_LUMINANCE = np.array([0.299, 0.587, 0.114], np.float32)
+
+
+def known_pixels(mask: str, size: int) -> np.ndarray:
+    """The mask of a name or of a text of `encode`, bool [size, size, 1].
+
+    True where pixels are known. `ValueError` if it is no mask, or has another
+    size.
+    """
+    known = np.ones([size, size, 1], bool)
+    if mask == "center":
+        known[size // 4 : -size // 4, size // 4 : -size // 4] = False
+        return known
+    if mask == "left":
+        known[:, : size // 2] = False
+        return known
+    found = _BITS.fullmatch(mask)
+    if not found:
+        raise ValueError(f"mask={mask}: must be center, left or a picture")
+    h, w = int(found[1]), int(found[2])
+    bits = np.unpackbits(np.frombuffer(bytes.fromhex(found[3]), np.uint8))
+    if (h, w) != (size, size) or len(bits) < h * w:
+        raise ValueError(f"the mask is {h}x{w}, the images are {size}x{size}")
+    known = bits[: h * w].astype(bool).reshape(h, w, 1)
+    if known.all() or not known.any():
+        raise ValueError(
+            "the mask has no hole, or nothing else: white is known"
+        )
+    return known
+
+
+def encode(mask: np.ndarray) -> str:
+    """A mask [h, w], true where pixels are known, as a short text."""
+    h, w = np.shape(mask)[:2]
+    bits = np.packbits(np.asarray(mask, bool).reshape(h, w))
+    return f"{h}x{w}:{bits.tobytes().hex()}"
+
+
+def observe(
+    task: str, shape: tuple[int, ...], *, mask: str, factor: int
+) -> Callable[[tf.Tensor], tf.Tensor]:
+    """A function from images to what is known of them, at full size.
+
+    Args:
+        task: "inpaint", "upscale" or "colorize".
+        shape: (h, w, c) of an image.
+        mask: of "inpaint"; see `known_pixels`.
+        factor: of "upscale", how many times smaller the known image is.
+    """
+    if task == "inpaint":
+        known = tf.constant(known_pixels(mask, shape[0]))
+        return lambda x: tf.where(known, x, 0.0)
+    if task == "upscale":
+        if shape[0] % factor:
+            raise ValueError(f"factor={factor}: must divide {shape[0]}")
+        return lambda x: _coarse(x, factor)
+    if shape[-1] != 3:
+        raise ValueError("task=colorize: the images are gray, not in color")
+    return lambda x: tf.repeat(_gray(x), 3, axis=-1)
+
+
+def degrade(
+    x: tf.Tensor, noise: tf.Tensor, *, task: str, mask: str, factor: int
+) -> tf.Tensor:
+    """The starts of chains that know a part of `x` [n, h, w, c] only.
+
+    Args:
+        x: images.
+        noise: what the hole of "inpaint" is filled with, of the same shape.
+        task, mask, factor: see `observe`.
+
+    Returns:
+        The image with noise in the hole; the small image, enlarged by bicubic
+        interpolation with the same block means; or the gray image.
+    """
+    known = observe(task, x.shape[1:], mask=mask, factor=factor)
+    if task == "inpaint":
+        hole = tf.constant(known_pixels(mask, x.shape[1]))
+        return tf.where(hole, x, noise)
+    if task == "upscale":
+        small = tf.nn.avg_pool2d(x, factor, factor, "VALID")
+        large = tf.image.resize(small, x.shape[1:3], "bicubic")
+        return large + _enlarge(small - _means(large, factor), factor)
+    return known(x)
+
+
+def free_directions(
+    task: str, shape: tuple[int, ...], *, mask: str, factor: int
+) -> Callable[[tf.Tensor], tf.Tensor]:
+    """Orthogonal projection on the directions that keep what is known.
+
+    Args are those of `observe`.
+    """
+    if task == "inpaint":
+        hole = tf.constant(~known_pixels(mask, shape[0]))
+        return lambda v: tf.where(hole, v, 0.0)
+    if task == "upscale":
+        return lambda v: v - _coarse(v, factor)
+    weights = _LUMINANCE / np.sum(_LUMINANCE**2)
+    return lambda v: v - _gray(v) * weights
+
+
+def _coarse(x: tf.Tensor, factor: int) -> tf.Tensor:
+    """The mean of each block, at full size."""
+    return _enlarge(_means(x, factor), factor)
+
+
+def _means(x: tf.Tensor, factor: int) -> tf.Tensor:
+    return tf.nn.avg_pool2d(x, factor, factor, "VALID")
+
+
+def _enlarge(x: tf.Tensor, factor: int) -> tf.Tensor:
+    return tf.repeat(tf.repeat(x, factor, axis=1), factor, axis=2)
+
+
+def _gray(x: tf.Tensor) -> tf.Tensor:
+    """The luminance, [n, h, w, 1]."""
+    return tf.reduce_sum(x * _LUMINANCE, axis=-1, keepdims=True)

@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from srmcmc_tf.sampling import degrade, rng
+
+SHAPE = (8, 8, 3)
+SETTINGS = dict(mask="center", factor=4)
+X = rng.stream(1).uniform([4, *SHAPE])
+NOISE = rng.stream(2).uniform([4, *SHAPE])
+
+
+@pytest.mark.parametrize("task", degrade.TASKS)
+def test_a_degraded_image_has_what_is_known_and_nothing_else(task):
+    known = degrade.observe(task, SHAPE, **SETTINGS)
+    start = degrade.degrade(X, NOISE, task=task, **SETTINGS)
+    np.testing.assert_allclose(known(start), known(X), atol=1e-6)
+    other = tf.random.stateless_uniform(X.shape, [3, 4], -1.0)
+    free = degrade.free_directions(task, SHAPE, **SETTINGS)
+    same = degrade.degrade(X + free(other), NOISE, task=task, **SETTINGS)
+    np.testing.assert_allclose(same, start, atol=1e-5)
+
+
+@pytest.mark.parametrize("task", degrade.TASKS)
+def test_free_directions_are_an_orthogonal_projection(task):
+    free = degrade.free_directions(task, SHAPE, **SETTINGS)
+    known = degrade.observe(task, SHAPE, **SETTINGS)
+    moved = free(NOISE)
+    np.testing.assert_allclose(free(moved), moved, atol=1e-6)
+    np.testing.assert_allclose(known(moved), tf.zeros_like(X), atol=1e-6)
+    held = tf.reduce_sum(moved * (X - free(X)))
+    np.testing.assert_allclose(held, 0, atol=1e-4)
+    assert np.abs(moved).max() > 0.1
+
+
+def test_a_mask_survives_its_text():
+    mask = np.random.default_rng(0).integers(0, 2, [8, 8]).astype(bool)
+    again = degrade.known_pixels(degrade.encode(mask), 8)
+    np.testing.assert_array_equal(again[..., 0], mask)
+
+
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [
+        ("middle", "must be center, left or a picture"),
+        (degrade.encode(np.eye(16)), "the mask is 16x16, the images are 8x8"),
+        (degrade.encode(np.ones([8, 8])), "has no hole"),
+    ],
+)
+def test_what_is_no_mask_of_this_size_is_refused(mask, message):
+    with pytest.raises(ValueError, match=message):
+        degrade.known_pixels(mask, 8)
+
+
+def test_tasks_that_do_not_fit_the_images_are_refused():
+    with pytest.raises(ValueError, match="factor=3: must divide 8"):
+        degrade.observe("upscale", SHAPE, mask="", factor=3)
+    with pytest.raises(ValueError, match="gray, not in color"):
+        degrade.observe("colorize", (8, 8, 1), mask="", factor=3)
