@@ -21,7 +21,8 @@ import tensorflow as tf
 # Purposes, always folded in first: draws for different ends share no stream.
 # START and CHAIN are of a sample, TRAIN and TEST of the chains of a batch,
 # BRANCH is of a run that the guard rolled back, BANK of persistent chains.
-START, CHAIN, TRAIN, TEST, ORDER, NOISE, TOY, BRANCH, BANK = range(9)
+START, CHAIN, TRAIN, TEST, ORDER, NOISE, TOY, BRANCH = range(8)
+BANK = 11
 
 _PHILOX = 1  # TensorFlow's number for this generator
 
