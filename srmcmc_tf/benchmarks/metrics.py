@@ -8,9 +8,9 @@ import numpy as np
 from srmcmc_tf.benchmarks import common
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import feed, image_sets
-from srmcmc_tf.metrics import FID, KID
-from srmcmc_tf.metrics.features.inception import load
-from srmcmc_tf.metrics.fid import Moments, frechet_distance
+from srmcmc_tf.scores.features.inception import load
+from srmcmc_tf.scores.fid import FID, Moments, frechet_distance
+from srmcmc_tf.scores.kid import KID
 
 
 def inception(path: str = "") -> Iterator[str]:

@@ -17,8 +17,8 @@ import tensorflow as tf
 
 from srmcmc_tf.data import digits, pixels, toys
 from srmcmc_tf.files import cache, digests, npz
-from srmcmc_tf.metrics.features.network import Network, Outputs
 from srmcmc_tf.sampling import rng
+from srmcmc_tf.scores.features.network import Network, Outputs
 
 logger = logging.getLogger(__name__)
 

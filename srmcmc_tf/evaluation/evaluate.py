@@ -24,11 +24,11 @@ from srmcmc_tf.evaluation.reconstruction import reconstruction_error
 from srmcmc_tf.evaluation.records import RecordFile
 from srmcmc_tf.evaluation.reference import Reference
 from srmcmc_tf.files import digests
-from srmcmc_tf.metrics.features import inception as inception_network
-from srmcmc_tf.metrics.features.network import Network
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.runs.evaluations import Records
 from srmcmc_tf.runs.run import EVALUATION, Run
+from srmcmc_tf.scores.features import inception as inception_network
+from srmcmc_tf.scores.features.network import Network
 
 PathLike = str | os.PathLike[str]
 
@@ -119,9 +119,7 @@ def _fakes(fake: PathLike | Generator, n: int | None) -> ImageSet:
         return image_sets.from_model(fake, n or N_SAMPLES, fake.image_shape)
     images = image_sets.from_path(fake, "fake")
     if n and n > images.n:
-        raise UserError(
-            f"--n={n}: there are only {images.n:,} images in --fake"
-        )
+        raise UserError(f"n={n:,}, but {fake} has only {images.n:,} images")
     return images._replace(n=n or images.n)
 
 

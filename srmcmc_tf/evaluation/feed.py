@@ -10,8 +10,8 @@ from tqdm import tqdm
 
 from srmcmc_tf.evaluation import partial
 from srmcmc_tf.evaluation.image_sets import ImageSet
-from srmcmc_tf.metrics.features.network import Network
-from srmcmc_tf.metrics.streaming import Streaming
+from srmcmc_tf.scores.features.network import Network
+from srmcmc_tf.scores.streaming import Streaming
 
 # On a CPU, Inception is equally fast from batches of 8 on; 64 is also the
 # number of samples drawn at once.

@@ -84,16 +84,16 @@ def from_path(path: str | os.PathLike[str], split: str) -> ImageSet:
         path: a folder, whose images must all have the same size and are used
             as they are; or an npz with one array or an array `x`, uint8 or
             floats in [-1, 1], [n, h, w, c]. The random order is fixed.
-        split: "real" or "fake", the flag that named it.
+        split: "real" or "fake".
     """
     path = pathlib.Path(path).expanduser()
     if path.is_dir():
         return _from_folder(path, split)
     if not path.exists():
-        raise UserError(f"--{split}={path}: no such file or folder")
+        raise UserError(f"{path}: no such file or folder")
     images = _read_npz(path, split)
     found = from_array(images, path.stem, split, "asis")
-    order = _random_order(found.n)
+    order = random_order(found.n)
     return found._replace(read=lambda i, j: images[order(i, j)])
 
 
@@ -111,7 +111,7 @@ def _from_folder(path: pathlib.Path, split: str) -> ImageSet:
             )
         return image
 
-    order = _random_order(source.size)
+    order = random_order(source.size)
 
     def read(start: int, stop: int) -> np.ndarray:
         entries = source.read(order(start, stop))
@@ -132,7 +132,7 @@ def _from_folder(path: pathlib.Path, split: str) -> ImageSet:
     )
 
 
-def _random_order(n: int) -> Callable[[int, int], np.ndarray]:
+def random_order(n: int) -> Callable[[int, int], np.ndarray]:
     """A fixed permutation: (start, stop) to increasing indices.
 
     A folder may be sorted by class, but its first images represent all.
@@ -168,7 +168,7 @@ def _read_npz(path: pathlib.Path, split: str) -> np.ndarray:
             return _read_array(archive, "x" if "x" in names else names[0])
     except ValueError as error:
         raise UserError(
-            f"--{split}={paths.shown(path)} is not an npz of images: {error}"
+            f"{paths.shown(path)} is not an npz of images: {error}"
         ) from None
 
 

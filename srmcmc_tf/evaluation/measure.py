@@ -10,12 +10,12 @@ from srmcmc_tf.evaluation.feed import feed
 from srmcmc_tf.evaluation.image_sets import ImageSet
 from srmcmc_tf.evaluation.records import Record
 from srmcmc_tf.evaluation.reference import Reference
-from srmcmc_tf.metrics.features.network import Network
-from srmcmc_tf.metrics.fid import FID
-from srmcmc_tf.metrics.inception_score import InceptionScore
-from srmcmc_tf.metrics.kid import CAPACITY, KID
-from srmcmc_tf.metrics.streaming import Streaming
 from srmcmc_tf.runs.evaluations import Records
+from srmcmc_tf.scores.features.network import Network
+from srmcmc_tf.scores.fid import FID
+from srmcmc_tf.scores.inception_score import InceptionScore
+from srmcmc_tf.scores.kid import CAPACITY, KID
+from srmcmc_tf.scores.streaming import Streaming
 
 
 def measure(

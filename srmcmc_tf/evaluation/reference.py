@@ -12,9 +12,9 @@ from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation.feed import feed
 from srmcmc_tf.evaluation.image_sets import ImageSet
 from srmcmc_tf.files import cache, digests, npz
-from srmcmc_tf.metrics.features.network import Network
-from srmcmc_tf.metrics.fid import FID, Moments
-from srmcmc_tf.metrics.kid import CAPACITY, KID
+from srmcmc_tf.scores.features.network import Network
+from srmcmc_tf.scores.fid import FID, Moments
+from srmcmc_tf.scores.kid import CAPACITY, KID
 
 
 class Reference(NamedTuple):
@@ -68,6 +68,15 @@ def from_images(images: ImageSet, network: Network) -> Reference:
     return _reference(images.name, images.split, arrays)
 
 
+def is_statistics(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is an npz of `mu` and `sigma`."""
+    try:
+        with npz.Archive(pathlib.Path(path).expanduser()) as archive:
+            return {"mu", "sigma"} <= set(archive.names)
+    except ValueError:
+        return False
+
+
 def from_statistics(
     path: str | os.PathLike[str], split: str, network: Network
 ) -> Reference | None:
@@ -77,24 +86,20 @@ def from_statistics(
         None if the path is something else.
     """
     path = pathlib.Path(path).expanduser()
-    try:
-        archive = npz.Archive(path)
-    except ValueError:
+    if not is_statistics(path):
         return None
-    with archive:
-        if not {"mu", "sigma"} <= set(archive.names):
-            return None
+    with npz.Archive(path) as archive:
         try:
             arrays = {name: archive.read(name) for name in archive.names}
             finite = all(np.isfinite(a).all() for a in arrays.values())
         except (ValueError, TypeError):
             finite = False
     if not finite or arrays.get("n", np.array(0)).ndim:
-        raise UserError(f"--{split}={path} is damaged, or not all finite")
+        raise UserError(f"{path} is damaged, or not all finite")
     d = network.features
     if arrays["mu"].shape != (d,) or arrays["sigma"].shape != (d, d):
         raise UserError(
-            f"--{split}={path}: its mean has the shape {arrays['mu'].shape}, "
+            f"{path}: its mean has the shape {arrays['mu'].shape}, "
             f"but {network.name} has {d:,} features"
         )
     return _reference(path.stem, split, arrays)

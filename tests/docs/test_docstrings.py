@@ -29,5 +29,5 @@ def test_examples_in_docstrings_hold(name, inside):
 
 def test_the_public_classes_have_examples():
     names = modules_with_examples()
-    for name in ("models.short_run", "models.energies", "metrics.fid"):
+    for name in ("models.short_run", "models.energies", "scores.fid"):
         assert f"srmcmc_tf.{name}" in names

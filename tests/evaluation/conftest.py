@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from srmcmc_tf.metrics.features.network import Network, Outputs
+from srmcmc_tf.scores.features.network import Network, Outputs
 
 NAMES = {"fid": "distance", "kid": "kernel_distance", "is": "score"}
 

@@ -5,7 +5,7 @@ import pytest
 from helpers import random_images
 
 from srmcmc_tf.evaluation import feed, image_sets
-from srmcmc_tf.metrics import FID
+from srmcmc_tf.scores.fid import FID
 
 IMAGES = image_sets.from_array(random_images(300), "noise", "observed")
 

@@ -79,7 +79,7 @@ def test_other_arrays_are_refused(array, message, tmp_path):
 
 
 def test_other_files_and_sizes_are_refused(tmp_path):
-    with pytest.raises(UserError, match="--real=.*no such file"):
+    with pytest.raises(UserError, match="no such file"):
         image_sets.from_path(tmp_path / "nothing", "real")
     (tmp_path / "x.npz").write_text("no npz")
     with pytest.raises(UserError, match="is not an npz of images"):
@@ -112,5 +112,5 @@ def test_files_are_seen_as_in_a_viewer(tmp_path):
 def test_what_never_ends_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in ("/dev/zero", tmp_path / "pipe"):
-        with pytest.raises(UserError, match="--real=.*not a regular file"):
+        with pytest.raises(UserError, match="not a regular file"):
             image_sets.from_path(path, "real")

@@ -4,7 +4,7 @@ import numpy as np
 from helpers import random_features
 
 from srmcmc_tf.compat import tensorflow as compat
-from srmcmc_tf.metrics import InceptionScore
+from srmcmc_tf.scores.inception_score import InceptionScore
 
 GAN = compat.tensorflow_gan_metrics()
 

@@ -35,7 +35,8 @@ def archive(url: str = URL, md5: str = MD5) -> pathlib.Path:
     if path.exists():
         return path
     remedy = (
-        f"give --inception=PATH: {ARCHIVE}, {GRAPH} or an npz of its weights"
+        "give the path of a copy (inception= in Python, --inception=PATH in "
+        f"commands): {ARCHIVE}, {GRAPH} or an npz of its weights"
     )
     try:
         content = _fetch(url)

@@ -8,7 +8,7 @@ import pytest
 from helpers import graph_archive, small_graph
 
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.metrics.features import download, inception
+from srmcmc_tf.scores.features import download, inception
 
 
 def test_a_download_is_checked_and_done_once(tmp_path, cache):

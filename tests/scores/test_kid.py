@@ -6,7 +6,7 @@ import tensorflow as tf
 from helpers import random_features
 
 from srmcmc_tf.compat import tensorflow as compat
-from srmcmc_tf.metrics import KID
+from srmcmc_tf.scores.kid import KID
 
 REAL = random_features(400, 1)
 FAKE = random_features(600, 2, scale=1.3, shift=0.4)

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 from helpers import random_images
 
-from srmcmc_tf.metrics.features.network import Network, Outputs
+from srmcmc_tf.scores.features.network import Network, Outputs
 
 
 def test_arrays_become_tensors_of_their_own_type():

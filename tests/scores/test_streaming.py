@@ -10,7 +10,9 @@ import pytest
 import tensorflow as tf
 from helpers import ROOT, random_features
 
-from srmcmc_tf.metrics import FID, KID, InceptionScore
+from srmcmc_tf.scores.fid import FID
+from srmcmc_tf.scores.inception_score import InceptionScore
+from srmcmc_tf.scores.kid import KID
 
 REAL = random_features(400, 1)
 FAKE = random_features(600, 2, scale=1.3, shift=0.4)

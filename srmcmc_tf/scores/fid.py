@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from srmcmc_tf.metrics.streaming import Streaming
+from srmcmc_tf.scores.streaming import Streaming
 
 
 class Moments(NamedTuple):

@@ -18,8 +18,8 @@ from google.protobuf import message
 
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import digests, npz, paths
-from srmcmc_tf.metrics.features import download
-from srmcmc_tf.metrics.features.network import Network, Outputs
+from srmcmc_tf.scores.features import download
+from srmcmc_tf.scores.features.network import Network, Outputs
 
 logger = logging.getLogger(__name__)
 
@@ -43,9 +43,9 @@ def load(path: str | os.PathLike[str] = "") -> Network:
         paths.regular(path)
         content = path.read_bytes()
     except OSError as error:
-        raise UserError(f"--inception={path}: {error.strerror}") from None
+        raise UserError(f"{path}: {error.strerror}") from None
     except ValueError as error:
-        raise UserError(f"--inception={path}: {error}") from None
+        raise UserError(f"{path}: {error}") from None
     if zipfile.is_zipfile(io.BytesIO(content)):
         return _from_arrays(content, path)
     if content.startswith(b"\x1f\x8b"):
@@ -168,7 +168,7 @@ def _network(
 def _wrong(path: pathlib.Path, reason: object) -> UserError:
     reason = str(reason).strip().splitlines()[0][:100]
     return UserError(
-        f"--inception={path} is not the Inception network of 2015 ({reason}): "
+        f"{path} is not the Inception network of 2015 ({reason}): "
         f"give {download.GRAPH}, its archive {download.ARCHIVE}, or an npz "
         "of its weights"
     )

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from srmcmc_tf.compat import tensorflow as compat
-from srmcmc_tf.metrics.streaming import Streaming
+from srmcmc_tf.scores.streaming import Streaming
 
 # 10 blocks of 1,000, the size of the subsets in the literature.
 BLOCKS = 10

@@ -7,7 +7,7 @@ import pytest
 from helpers import SHARED, graph_archive, random_images, small_graph
 
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.metrics.features import inception
+from srmcmc_tf.scores.features import inception
 
 WEIGHTS = SHARED / "data" / "inception_2015_pool3_float16.npz"
 

@@ -6,7 +6,7 @@ import keras
 import numpy.typing as npt
 import tensorflow as tf
 
-from srmcmc_tf.metrics.streaming import Streaming
+from srmcmc_tf.scores.streaming import Streaming
 
 
 @keras.saving.register_keras_serializable("srmcmc_tf")
