@@ -84,11 +84,6 @@ class Run:
         """Whether the model draws points, not images."""
         return self.config.data.points
 
-    @property
-    def run(self) -> "Run":
-        """The run itself; a model file has none."""
-        return self
-
     def require(self) -> "Run":
         """Returns the run itself; `UserError` where there is none."""
         _ = self.config

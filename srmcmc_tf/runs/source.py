@@ -30,10 +30,6 @@ class Source(Protocol):
         """Whether the model draws points, not images."""
 
     @property
-    def run(self) -> Run:
-        """The run itself; `UserError` where there is none."""
-
-    @property
     def generated_directory(self) -> pathlib.Path: ...
 
     @property
@@ -75,13 +71,6 @@ class ModelFile:
 
     def __str__(self) -> str:
         return str(self.path)
-
-    @property
-    def run(self) -> Run:
-        raise UserError(
-            f"{self} is a model without the settings and examples of a run: "
-            "use --workdir=RUN"
-        )
 
     @functools.cached_property
     def points(self) -> bool:
