@@ -70,5 +70,9 @@ def reconstruct(argv: list[str]) -> int:
         f"(+- {record['mse_standard_error']:.4f}, n={record['n']}"
         f"{start if record['iterations'] else ''})"
     )
+    print(
+        f"with untrained weights: {record['mse_untrained']:.4f} "
+        f"(n={record['n_untrained']})"
+    )
     print(f"{found.picture}, {found.json.suffix}, {found.file.suffix}")
     return 0

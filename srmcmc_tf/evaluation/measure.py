@@ -72,6 +72,11 @@ def describe(name: str, record: Record) -> str:
         text += f", against {real['name']}, {real['split']}, n={n}"
     if "range" in record:
         text += f", per pixel and channel, of images in {record['range']}"
+    if "untrained" in record:
+        text += (
+            f"; {record['untrained']:.4f} with untrained weights "
+            f"(n={record['n_untrained']:,})"
+        )
     if "warning" in record:
         text += f"\n    warning: {record['warning']}"
     return text

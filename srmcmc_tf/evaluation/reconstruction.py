@@ -22,6 +22,10 @@ def reconstruction_error(
 ) -> Record:
     """The record of the squared error per pixel and channel, in [-1, 1].
 
+    z has as many numbers as x: a network that learned nothing reconstructs,
+    too. So the record also has `untrained`, the error of the same network with
+    new weights on the first images, and their number `n_untrained`.
+
     Args:
         model: reconstructs the images.
         left_out: images it was not trained on, uint8 [n, h, w, c].
@@ -40,16 +44,24 @@ def reconstruction_error(
         while len(errors) < n:
             done = len(errors)
             bar.update(done - bar.n)
-            x = pixels.to_float(left_out[done : done + batch])
-            found = model.reconstruct(x, seeds=range(done, done + len(x))).x
-            found = pixels.to_float(pixels.to_uint8(np.asarray(found)))
-            more = np.mean((found - x) ** 2, axis=(1, 2, 3))
+            more = _errors(model, left_out[done : done + batch], done)
             errors = np.concatenate([errors, more])
             if part:
                 partial.save(part, request, {"errors": errors})
+    baseline = _errors(model.untrained(), left_out[:batch], 0)
     return {
         "value": float(errors.mean()),
         "standard_error": float(errors.std() / math.sqrt(n)),
         "n": n,
         "range": "[-1, 1]",
+        "untrained": float(baseline.mean()),
+        "n_untrained": len(baseline),
     }
+
+
+def _errors(model: Generator, images: np.ndarray, first: int) -> np.ndarray:
+    """The errors [n] of uint8 images, with the seeds from `first` on."""
+    x = pixels.to_float(images)
+    found = model.reconstruct(x, seeds=range(first, first + len(x))).x
+    found = pixels.to_float(pixels.to_uint8(np.asarray(found)))
+    return np.mean((found - x) ** 2, axis=(1, 2, 3))

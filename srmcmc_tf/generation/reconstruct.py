@@ -30,6 +30,7 @@ from srmcmc_tf.sampling.inversion import Reconstruction
 
 Observe = Callable[[tf.Tensor], tf.Tensor]
 
+_BATCH = 50
 _SHOWN = 8  # images in the picture, and frames of their inference
 
 
@@ -39,7 +40,9 @@ class Reconstructed(NamedTuple):
     Attributes:
         record: the content of the JSON file: `n`, `iterations`, the mean
             squared error per pixel and channel of images in [-1, 1], `mse`,
-            its `mse_standard_error`, the `mse_at_start`, ...
+            its `mse_standard_error`, the `mse_at_start`, that of the same
+            network with untrained weights on the first images,
+            `mse_untrained`, ...
         picture: frames of the inference, a row per image.
         json: the file of `record`.
         file: npz of the arrays `x`, `reconstruction`, `z` and `mse`.
@@ -101,6 +104,7 @@ def reconstruct(
         "task": task,
         "rule": settings.get("rule", kind.inference),
         **_errors(x, found),
+        **_untrained(model, x, settings),
     }
     name = pathlib.Path(RECONSTRUCTION).stem if task == "whole" else task
     directory = source.output_directory(out)
@@ -184,7 +188,10 @@ def _images(
 
 
 def _in_batches(
-    model: Generator, x: tf.Tensor, settings: dict[str, Any], batch: int = 50
+    model: Generator,
+    x: tf.Tensor,
+    settings: dict[str, Any],
+    batch: int = _BATCH,
 ) -> Reconstruction:
     parts = []
     starts = range(0, len(x), batch)
@@ -211,6 +218,16 @@ def _errors(x: tf.Tensor, found: Reconstruction) -> dict[str, Any]:
         "loss_per_pixel": float(found.mse[-1].mean()),
         "mse_in_unit_range": float(whole.mean() / 4),
     }
+
+
+def _untrained(
+    model: Generator, x: tf.Tensor, settings: dict[str, Any]
+) -> dict[str, Any]:
+    """The error of the same network with new weights, on a batch."""
+    x = x[:_BATCH]
+    found = model.untrained().reconstruct(x, **settings).x
+    error = np.mean((found - x) ** 2)
+    return {"mse_untrained": float(error), "n_untrained": len(x)}
 
 
 def _draw(

@@ -69,6 +69,11 @@ class Generator(keras.Model):
         """Infers z for images [n, h, w, c] in [-1, 1]."""
         raise NotImplementedError
 
+    def untrained(self) -> "Generator":
+        """The same model with new weights, as a baseline; not compiled."""
+        with self.distribute_strategy.scope():
+            return type(self).from_config(self.get_config())
+
     @property
     def update(self) -> int:
         """The number of updates made so far."""

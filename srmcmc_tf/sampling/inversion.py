@@ -9,12 +9,14 @@ from tqdm import tqdm
 
 from srmcmc_tf.sampling import chain
 from srmcmc_tf.sampling.chain import Energy
+from srmcmc_tf.sampling.piecewise import piecewise_linear
 
 # Default factor of the gradient for each rule, as measured.
 STEP = {"descent": 0.1, "adam": 0.1}
 _OPTIMIZERS = {"descent": keras.optimizers.SGD, "adam": keras.optimizers.Adam}
 
 Observe = Callable[[tf.Tensor], tf.Tensor]
+Pullback = Callable[[tf.Tensor], tf.Tensor]
 
 
 class Reconstruction(NamedTuple):
@@ -51,7 +53,7 @@ def infer(
     """Descends on ||observe(x) - observe(M(z))||^2 from given starts.
 
     Args:
-        f: callable, a batch to values; see `through_chain`.
+        f: callable, a batch to values; see `with_pullback`.
         x: images [n, h, w, c].
         z: the first starts, of the same shape.
         K: steps of the chain.
@@ -167,17 +169,8 @@ def through_chain(
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """The loss at the chain's end and its gradient with respect to the start.
 
-    Only the starts of about sqrt(K) segments are kept; the backward pass
-    repeats each segment under a tape. So memory grows as sqrt(K).
-
-    For networks that are piecewise linear in x, such as the paper's, f' is
-    piecewise constant and the chain's Jacobian is the identity almost
-    everywhere: the gradient is that of the loss at M(z). For smooth energies
-    it is not, and this is exact for both.
-
     Args:
-        f: callable, a batch to values; twice differentiable where it is
-            differentiable.
+        f: callable, a batch to values; see `with_pullback`.
         z: starts, float32 [n, ...].
         loss: callable, ends [n, ...] to one loss each, [n].
         K: steps, an integer or an integer scalar.
@@ -185,6 +178,48 @@ def through_chain(
 
     Returns:
         The ends M(z) [n, ...], their losses [n], the gradient [n, ...].
+    """
+    x, pullback = with_pullback(f, z, K=K, step_size=step_size)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        losses = loss(x)
+    return x, losses, pullback(tape.gradient(losses, x))
+
+
+def with_pullback(
+    f: Energy, z: tf.Tensor, *, K: Any, step_size: Any = 1.0
+) -> tuple[tf.Tensor, Pullback]:
+    """The ends of chains without noise, and how a gradient comes back.
+
+    If f is piecewise linear (`piecewise.piecewise_linear`), as the paper's
+    networks are, f' is piecewise constant and the chain's Jacobian is the
+    identity almost everywhere: a gradient at M(z) is the one at z, and the
+    chain is not run again. Any other f takes `in_segments`, which finds the
+    same for these networks.
+
+    Args:
+        f: callable, a batch to values; twice differentiable where it is
+            differentiable.
+        z: starts, float32 [n, ...].
+        K: steps, an integer or an integer scalar.
+        step_size: factor of f' in a step.
+
+    Returns:
+        The ends M(z) [n, ...]; a function from a gradient with respect to
+        them to the one with respect to z. Chains one after another compose.
+    """
+    if piecewise_linear(f):
+        return chain.ascend(f, z, K=K, step_size=step_size), tf.identity
+    return in_segments(f, z, K=K, step_size=step_size)
+
+
+def in_segments(
+    f: Energy, z: tf.Tensor, *, K: Any, step_size: Any = 1.0
+) -> tuple[tf.Tensor, Pullback]:
+    """`with_pullback` for any f.
+
+    Only the starts of about sqrt(K) segments are kept; the way back repeats
+    each segment under a tape. So memory grows as sqrt(K).
     """
 
     def segment(x: tf.Tensor, number: tf.Tensor) -> tf.Tensor:
@@ -198,17 +233,17 @@ def through_chain(
     for i in tf.range(n):
         starts = starts.write(i, x)
         x = segment(x, i)
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        losses = loss(x)
-    gradient = tape.gradient(losses, x)
-    for i in tf.range(n - 1, -1, -1):
-        start = starts.read(i)
-        with tf.GradientTape(watch_accessed_variables=False) as tape:
-            tape.watch(start)
-            end = segment(start, i)
-        gradient = tape.gradient(end, start, output_gradients=gradient)
-    return x, losses, gradient
+
+    def pullback(gradient: tf.Tensor) -> tf.Tensor:
+        for i in tf.range(n - 1, -1, -1):
+            start = starts.read(i)
+            with tf.GradientTape(watch_accessed_variables=False) as tape:
+                tape.watch(start)
+                end = segment(start, i)
+            gradient = tape.gradient(end, start, output_gradients=gradient)
+        return gradient
+
+    return x, pullback
 
 
 def _pixels(x: tf.Tensor) -> tf.Tensor:

@@ -23,6 +23,7 @@ def test_the_error_is_printed(tiny_run, tmp_path):
     assert re.fullmatch(
         r"MSE per pixel and channel, images in \[-1, 1\]: 0\.\d{4} "
         r"\(\+- 0\.\d{4}, n=2; \d\.\d{4} at the start\)\n"
+        r"with untrained weights: 0\.\d{4} \(n=2\)\n"
         rf"{tmp_path}/reconstruction.png, .json, .npz\n",
         out,
     )

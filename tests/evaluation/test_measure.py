@@ -47,8 +47,10 @@ def test_records_are_described_in_words():
         "digits_classifier_score", score
     )
     mse = {"value": 2, "n": 9, "range": "[-1, 1]"}
-    assert "per pixel and channel, of images in [-1, 1]" in measure.describe(
-        "mse", mse
+    mse |= {"untrained": 1, "n_untrained": 5}
+    assert measure.describe("mse", mse).endswith(
+        "n=9, per pixel and channel, of images in [-1, 1]; "
+        "1.0000 with untrained weights (n=5)"
     )
     missing = {"value": None, "n": 9, "reason": "no images"}
     assert measure.describe("mse", missing) == "MSE: none, no images"

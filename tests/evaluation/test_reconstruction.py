@@ -13,16 +13,23 @@ class Shifted:
     """Reconstructs images that are off by 51 gray levels, 0.4 in [-1, 1]."""
 
     weights = ()
+    shift = 0.4
 
     def __init__(self, interrupt_at=None):
         self.seeds = []
         self.interrupt_at = interrupt_at
 
+    def untrained(self):
+        """Off by half as much."""
+        other = Shifted()
+        other.shift = 0.2
+        return other
+
     def reconstruct(self, x, *, seeds):
         if self.interrupt_at in seeds:
             raise KeyboardInterrupt
         self.seeds += seeds
-        return types.SimpleNamespace(x=np.asarray(x) + 0.4)
+        return types.SimpleNamespace(x=np.asarray(x) + self.shift)
 
 
 IMAGES = random_images(120) // 2
@@ -33,7 +40,8 @@ def test_the_error_of_a_known_shift():
     record = reconstruction_error(model, IMAGES)
     assert record.pop("value") == pytest.approx(0.4**2, rel=1e-5)
     assert record.pop("standard_error") == pytest.approx(0, abs=1e-6)
-    assert record == {"n": 120, "range": "[-1, 1]"}
+    assert record.pop("untrained") == pytest.approx(0.2**2, rel=0.02)
+    assert record == {"n": 120, "range": "[-1, 1]", "n_untrained": 50}
     assert model.seeds == list(range(120))
 
 

@@ -69,6 +69,18 @@ def test_points_between_two_starts_with_them_and_keep_the_variance():
     np.testing.assert_allclose(z.var(axis=2), 1.0, atol=0.05)
 
 
+@pytest.mark.parametrize("kind", ["ebm", "vae"])
+def test_an_untrained_model_has_its_first_weights_again(kind):
+    model = make(kind, seed=0)
+    first = [w.numpy() for w in model.weights]
+    for weight in model.weights:
+        weight.assign_add(tf.ones_like(weight))
+    again = model.untrained()
+    for own, initial in zip(again.weights, first, strict=True):
+        np.testing.assert_array_equal(own, initial)
+    assert np.array_equal(model.weights[0], first[0] + 1)
+
+
 def test_a_model_that_defines_nothing_says_so():
     with pytest.raises(NotImplementedError):
         Generator().sample([0])
