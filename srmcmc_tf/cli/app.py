@@ -1,15 +1,15 @@
 """What all commands share: logging, quiet TensorFlow, one-line errors."""
 
 import contextlib
+import io
 import logging
 import os
-import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from typing import NoReturn
 
-from srmcmc_tf.errors import UserError
+from srmcmc_tf.cli import failure, interrupts
 
 
 def run(command: str, main: Callable[[list[str]], int]) -> NoReturn:
@@ -19,27 +19,54 @@ def run(command: str, main: Callable[[list[str]], int]) -> NoReturn:
         command: its file in bin/.
         main: is given the arguments after the name of the command.
     """
+    with interrupts.restored():
+        interrupts.end_at_once(command)  # until `import_tensorflow`
+        _open_closed_streams()
+        _quieten()
+        sys.exit(_code(command, main))
+
+
+def _code(command: str, main: Callable[[list[str]], int]) -> int:
+    try:
+        with _logs_shown():
+            try:
+                code = main(sys.argv[1:])
+            except SystemExit as end:  # the help was printed
+                if end.code:
+                    raise
+                code = 0
+        failure.print_last()
+        return code
+    except KeyboardInterrupt:
+        pass
+    except Exception as error:
+        if not interrupts.State.interrupted:
+            return failure.report(command, error)
+    failure.show(command, "interrupted")
+    return interrupts.CODE
+
+
+def _open_closed_streams() -> None:
+    """Opens what was closed, as by `2>&-`, and lets all text be printed."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+    sys.stdout = sys.stdout or open(1, "w")
+    sys.stderr = sys.stderr or open(2, "w")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names may be of any bytes
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _quieten() -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     if not sys.stderr.isatty():  # tqdm: a line now and then
         os.environ.setdefault("TQDM_MININTERVAL", "10")
         os.environ.setdefault("TQDM_ASCII", " #")
     for noisy in ("absl", "matplotlib", "tensorflow", "urllib3"):
         logging.getLogger(noisy).setLevel(logging.ERROR)
-    try:
-        with _logs_shown():
-            code = main(sys.argv[1:])
-    except UserError as error:
-        code = _fail(command, str(error))
-    except BrokenPipeError:  # the reader of `bin/train --help | head` left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        code = 0
-    except OSError as error:
-        where = f": {error.filename}" if error.filename else ""
-        code = _fail(command, f"{error.strerror or error}{where}")
-    except KeyboardInterrupt:
-        print(f"{command}: interrupted", file=sys.stderr)
-        code = 128 + signal.SIGINT
-    sys.exit(code)
 
 
 def import_tensorflow() -> None:
@@ -48,6 +75,7 @@ def import_tensorflow() -> None:
         import tensorflow as tf
 
         tf.config.list_physical_devices()  # looks for a GPU, and logs that
+    interrupts.interrupt()  # from now on there may be something to clean up
 
 
 class _Handler(logging.Handler):
@@ -101,8 +129,3 @@ def _stderr_held() -> Iterator[None]:
         finally:
             os.dup2(saved, 2)
             os.close(saved)
-
-
-def _fail(command: str, message: str) -> int:
-    print(f"{command}: error: {message}", file=sys.stderr)
-    return 1

@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 
+from srmcmc_tf.cli import interrupts
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 # Its text is a digest of what was installed; a .venv without it was made by
@@ -35,7 +37,12 @@ def run(command: str) -> None:
         if installed or not in_venv:
             python = str(VENV / "bin" / "python")
             os.execv(python, [python, *sys.argv])
-    importlib.import_module(f"srmcmc_tf.cli.{command}").main()
+    interrupts.end_at_once(command)
+    try:
+        module = importlib.import_module(f"srmcmc_tf.cli.{command}")
+    except ImportError as error:
+        sys.exit(f"{command}: error: {error}; pip install --editable {ROOT}")
+    module.main()
 
 
 def _has_package() -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from absl import flags as absl_flags
 
-from srmcmc_tf.cli import app
+from srmcmc_tf.cli import app, failure
 from srmcmc_tf.cli.parsers import Parser, Refusal, switch
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.runs import source as sources
@@ -117,7 +117,8 @@ def parse(
     rest = [arg for arg in argv if arg not in ("--help", "-help", "-h")]
     arguments = _values(command, rest)
     if len(rest) < len(argv):
-        print((help_of(arguments) if help_of else command).help())
+        shown = help_of(arguments) if help_of else command
+        failure.print_last(shown.help() + "\n")
         raise SystemExit(0)
     for flag in command.flags:
         if flag.required and flag.name not in arguments.given:

@@ -10,7 +10,6 @@ import tensorflow as tf
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.data import pipeline
 from srmcmc_tf.distribution import strategies
-from srmcmc_tf.errors import UserError
 from srmcmc_tf.models.ema import UpdateAverage
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.training.callbacks.stop import StopOnNonFinite, StopOnSignal
@@ -101,17 +100,11 @@ def fit(
     batches = strategies.dataset(
         session.strategy, part_of_batches, config.batch_size
     )
-    try:
-        model.fit(
-            batches,
-            steps_per_epoch=config.updates - start,
-            shuffle=False,
-            verbose=0,
-            callbacks=list(callbacks),
-        )
-    except tf.errors.ResourceExhaustedError:
-        raise UserError(
-            "out of memory; use a smaller --batch_size or --n_f, in another "
-            "--workdir"
-        ) from None
+    model.fit(
+        batches,
+        steps_per_epoch=config.updates - start,
+        shuffle=False,
+        verbose=0,
+        callbacks=list(callbacks),
+    )
     strategies.wait(session.strategy)

@@ -12,19 +12,22 @@ What is restored when a run resumes, and from where:
 A run that the guard rolls back resumes the same way.
 """
 
+import contextlib
 import dataclasses
 import functools
 import logging
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import tensorflow as tf
 
+from srmcmc_tf import errors
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.data import examples
 from srmcmc_tf.data.examples import Examples
 from srmcmc_tf.distribution import cluster, strategies
+from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import digests
 from srmcmc_tf.models import precision
 from srmcmc_tf.runs.run import MACHINE_SETTINGS, Run
@@ -51,11 +54,24 @@ def train(
     """
     tf.config.experimental.enable_op_determinism()
     team = cluster.from_environment(config.strategy)
-    with strategies.report_lost_workers(team):
+    with strategies.report_lost_workers(team), _memory_errors_explained():
         if team is None or team.is_chief:
             with Run(directory).lock() as run:
                 return _as_chief(config, run)
         return _as_worker(config)
+
+
+@contextlib.contextmanager
+def _memory_errors_explained() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        if not errors.is_out_of_memory(error):
+            raise
+        raise UserError(
+            f"out of memory ({errors.reason(error)}); use a smaller "
+            "--batch_size, --n_f or --image_size, in another --workdir"
+        ) from None
 
 
 def _as_chief(config: Config, run: Run) -> signal.Signals | None:

@@ -6,7 +6,7 @@ import sys
 import pytest
 from helpers import ROOT
 
-from srmcmc_tf.cli import app
+from srmcmc_tf.cli import app, failure
 from srmcmc_tf.errors import UserError
 
 
@@ -31,6 +31,11 @@ def test_an_error_is_one_line_and_an_exit_code():
     [
         (UserError("no paint"), "paint: error: no paint\n"),
         (OSError(28, "disk full", "a.png"), "paint: error: disk full: a.png\n"),
+        (
+            UserError("two\nlines \udc80"),
+            r"paint: error: two\nlines \udc80" "\n",
+        ),
+        (MemoryError("32 GB"), "paint: error: out of memory (32 GB)\n"),
         (KeyboardInterrupt(), "paint: interrupted\n"),
     ],
 )
@@ -86,3 +91,57 @@ def test_held_stderr_is_shown_if_the_block_fails(capfd):
         subprocess.run("echo reason >&2", shell=True)
         raise ValueError
     assert capfd.readouterr().err == "reason\n"
+
+
+def test_any_other_error_is_one_line_that_names_the_file_of_its_traceback(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def main(argv):
+        raise ZeroDivisionError("no\nbrush")
+
+    assert exit_code(main) == exit_code(main) == 70
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("paint: internal error: ZeroDivisionError: no; ")
+    paths = {line.rpartition(" ")[2] for line in (first, second)}
+    assert paths == {str(path) for path in tmp_path.iterdir()}
+    for path in tmp_path.iterdir():
+        assert "ZeroDivisionError: no\nbrush" in path.read_text()
+
+
+def test_an_error_is_shown_where_its_traceback_cannot_be_saved(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    assert exit_code(lambda argv: 1 // 0) == 70
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("could not be saved (No such file or directory)")
+
+
+def shell(text):
+    """A shell command of bin/ as PROGRAM; exit code of it and stderr."""
+    program = f"{sys.executable} {ROOT / 'bin' / 'train'}"
+    done = subprocess.run(
+        ["bash", "-c", text.replace("PROGRAM", program)],
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, done.stderr
+
+
+def test_a_reader_that_leaves_and_closed_streams_are_no_stack_trace():
+    assert shell("PROGRAM --help | true; exit ${PIPESTATUS[0]}") == (0, "")
+    assert shell("PROGRAM --K=0 2>&1 | true; exit ${PIPESTATUS[0]}") == (1, "")
+    assert shell("PROGRAM --help <&- >&- 2>&-") == (0, "")
+
+
+def test_output_that_nobody_reads_ends_a_command(monkeypatch, capsys):
+    discarded = []
+    monkeypatch.setattr(failure, "_discard", discarded.append)
+
+    def main(argv):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    assert exit_code(main) == 141 and discarded == [1]
+    assert len(capsys.readouterr().err.splitlines()) == 1

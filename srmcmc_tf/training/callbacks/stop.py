@@ -28,6 +28,7 @@ class StopOnNonFinite(UpdateCallback):
 class StopOnSignal(UpdateCallback):
     """Ends `fit` after the current update on SIGTERM, SIGHUP or Ctrl-C.
 
+    A signal that is ignored, as SIGHUP under nohup, stays ignored.
     If one worker of several receives the signal, all stop at the same update.
     `fit` then ends as usual, so that the other callbacks save. A second Ctrl-C
     interrupts at once.
@@ -47,7 +48,11 @@ class StopOnSignal(UpdateCallback):
         if threading.current_thread() is not threading.main_thread():
             return  # as in a worker of Ray: Python allows no handlers there
         signals = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-        self._before = {s: signal.signal(s, self._receive) for s in signals}
+        self._before = {
+            s: signal.signal(s, self._receive)
+            for s in signals
+            if signal.getsignal(s) is not signal.SIG_IGN  # as by nohup
+        }
 
     def on_update(self, update: int, logs: dict[str, float]) -> None:
         self.agree(self.model.distribute_strategy)
@@ -67,5 +72,6 @@ class StopOnSignal(UpdateCallback):
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         self.caught = signal.Signals(number)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        if signal.SIGINT in self._before:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         logger.warning("%s: saving after this update", self.caught.name)

@@ -40,3 +40,16 @@ def test_a_signal_ends_fit_after_the_update_and_handlers_are_restored(
     assert stop.received is signal.SIGTERM and tiny_model.update == 1
     stop.close()  # the second time it does nothing
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        stop = StopOnSignal()
+        stop.on_train_begin()
+        signal.raise_signal(signal.SIGHUP)
+        stop.close()
+        assert stop.caught is None
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
