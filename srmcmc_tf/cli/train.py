@@ -5,7 +5,7 @@ import functools
 from typing import Any
 
 from srmcmc_tf.cli import app, flags, parsers
-from srmcmc_tf.config import config, presets
+from srmcmc_tf.config import config, datasets, presets
 from srmcmc_tf.distribution import cluster
 from srmcmc_tf.runs.run import Run
 
@@ -86,4 +86,5 @@ def _flag(field: dataclasses.Field, default: Any) -> flags.Flag:
 
 def _default_workdir(dataset: str, model: str) -> str:
     usual = config.FIELDS["model"].default
-    return f"runs/{dataset}" if model == usual else f"runs/{dataset}_{model}"
+    name = datasets.get(dataset).file_name
+    return f"runs/{name}" if model == usual else f"runs/{name}_{model}"

@@ -5,6 +5,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+from srmcmc_tf.config import datasets
 from srmcmc_tf.config.datasets import DATASETS, Dataset
 from srmcmc_tf.config.model_kinds import MODEL_KINDS, ModelKind
 from srmcmc_tf.errors import UserError
@@ -32,7 +33,10 @@ class Config:
     """
 
     dataset: str = _setting(
-        "digits", "data", "what to learn", choices=tuple(DATASETS)
+        "digits",
+        "data",
+        "what to learn; tfds:NAME is any images of TensorFlow Datasets",
+        choices=tuple(DATASETS),
     )
     data_dir: str = _setting(
         "",
@@ -179,7 +183,7 @@ class Config:
     @property
     def data(self) -> Dataset:
         """What is known of the dataset."""
-        return DATASETS[self.dataset]
+        return datasets.get(self.dataset)
 
     @property
     def kind(self) -> ModelKind:
@@ -223,6 +227,8 @@ def check(field: Any, value: Any) -> None:
     good = isinstance(value, types) and not isinstance(value, bool)
     if good and rules["choices"]:
         good = value in rules["choices"]
+        if field.name == "dataset":
+            good = good or datasets.is_name(value)
     elif good and field.type is not str:
         good = rules["low"] <= value <= rules["high"]
     if field.name == "image_size":

@@ -4,6 +4,7 @@ To add a dataset, add a record here and its settings in `configs/NAME.py`; a
 new kind of file also needs a reader in `data/sources.py`.
 """
 
+import re
 from typing import NamedTuple
 
 
@@ -27,6 +28,11 @@ class Dataset(NamedTuple):
     gray: bool = False
     toys: tuple[str, ...] = ()
     dimension: int = 0
+
+    @property
+    def file_name(self) -> str:
+        """The name, fit for files and directories."""
+        return re.sub(r"[^\w.-]+", "_", self.name)
 
     @property
     def points(self) -> bool:
@@ -83,6 +89,11 @@ DATASETS = {
             "folder",
             "not known here: the images were the trainer's own",
         ),
+        Dataset(
+            "tfds",
+            "tfds",
+            "as its page in the catalog of TensorFlow Datasets states",
+        ),
         Dataset("toy_1d", toys=("mixtures",), dimension=1),
         Dataset(
             "toy_2d",
@@ -91,3 +102,17 @@ DATASETS = {
         ),
     )
 }
+
+
+def is_name(name: str) -> bool:
+    """Whether `--dataset` may be this: a dataset's name, or `tfds:NAME`."""
+    # Some characters less than TFDS would allow: it is part of messages.
+    return name in DATASETS or bool(re.fullmatch(r"tfds:[\w./:*-]+", name))
+
+
+def get(name: str) -> Dataset:
+    """Returns the record of a dataset, or of any images of TFDS."""
+    if name in DATASETS:
+        return DATASETS[name]
+    tfds = DATASETS["tfds"]
+    return tfds._replace(name=name, tfds=name.removeprefix("tfds:"))

@@ -5,6 +5,7 @@ import importlib.util
 import pathlib
 import types
 
+from srmcmc_tf.config import datasets
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.config.datasets import DATASETS
 from srmcmc_tf.config.model_kinds import MODEL_KINDS
@@ -15,7 +16,7 @@ def load(name: str, model: str = "ebm") -> Config:
     """Returns the `Config` of a dataset, from `configs/NAME.py`.
 
     Args:
-        name: a dataset's name.
+        name: a dataset's name; `tfds:NAME` has the settings of `tfds`.
         model: a model's name; a baseline changes some settings.
 
     Examples:
@@ -24,7 +25,8 @@ def load(name: str, model: str = "ebm") -> Config:
     100
     """
     changes = MODEL_KINDS[model].changes
-    return dataclasses.replace(_module(name).config, model=model, **changes)
+    config = _module(name).config
+    return dataclasses.replace(config, dataset=name, model=model, **changes)
 
 
 def describe(name: str) -> str:
@@ -33,6 +35,8 @@ def describe(name: str) -> str:
 
 
 def _module(name: str) -> types.ModuleType:
+    if datasets.is_name(name):
+        name = name.partition(":")[0]
     package = pathlib.Path(__file__).resolve().parents[1]
     # Inside the package once installed, beside it in a clone.
     for folder in (package / "configs", package.parent / "configs"):

@@ -4,11 +4,11 @@ import os
 import pathlib
 from collections.abc import Iterable, Iterator
 
-import lmdb
-
-from srmcmc_tf.data import sources, tfds_source
+from srmcmc_tf.data import folder, sources, tfds_source
 from srmcmc_tf.data.sources import Entry, Source
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.files import paths
+from srmcmc_tf.files.lmdb_file import LmdbFile
 
 
 def source(path: pathlib.Path | None) -> Source:
@@ -18,7 +18,7 @@ def source(path: pathlib.Path | None) -> Source:
         if (place / "data.mdb").exists():
             return _lmdb(place)
     if path.is_dir():
-        return sources.folder(path)
+        return folder.source(path)
     raise UserError(
         "lsun_bedroom has to be downloaded by hand: get "
         "http://dl.yf.io/lsun/scenes/bedroom_train_lmdb.zip (43 GB) and "
@@ -28,20 +28,28 @@ def source(path: pathlib.Path | None) -> Source:
 
 
 def _lmdb(path: pathlib.Path) -> Source:
-    try:
-        database = lmdb.open(str(path), readonly=True, lock=False)
-        size = database.stat()["entries"]
-    except lmdb.Error as error:
-        raise UserError(f"{path}: not a readable lmdb: {error}") from None
+    file = path / "data.mdb"
 
-    def entries() -> Iterator[tuple[str, memoryview]]:
-        with database.begin(buffers=True) as transaction:
-            for key, value in transaction.cursor():
-                yield bytes(key).decode(errors="replace"), value
+    def checked(error: Exception) -> UserError:
+        return UserError(
+            f"{paths.shown(file)}: not a readable lmdb ({error}); remove it "
+            "and start again, or unpack its archive again"
+        )
+
+    try:
+        database = LmdbFile(file)
+    except (OSError, ValueError) as error:
+        raise checked(error) from None
 
     def read(indices: Iterable[int]) -> Iterator[Entry]:
-        # Keys are in order but not numbered: one walk that skips some.
-        for i, name, value in sources.chosen(entries(), indices):
-            yield i, name, bytes(value)
+        try:
+            # The whole tree is walked, and known to be complete, before the
+            # first image is read.
+            wanted = list(sources.chosen(database.values(), indices))
+            for i, (key, value) in wanted:
+                name = paths.shown(os.fsdecode(key))
+                yield Entry(i, name, database.read(value))
+        except (OSError, ValueError) as error:
+            raise checked(error) from None
 
-    return Source(size, f"{path} {os.path.getsize(path / 'data.mdb')}", read)
+    return Source(database.size, f"{path} {paths.stamp(file)}", read)

@@ -4,18 +4,31 @@ A source is a `Source`: how many images it has, a name for its contents, and a
 function that reads some of them. `examples.load` chooses, decodes and caches.
 """
 
-import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple, TypeVar
 
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import digests
+from srmcmc_tf.files import paths
 
-Entry = tuple[int, str, Any]
+T = TypeVar("T")
+
+
+class Entry(NamedTuple):
+    """One image of a source.
+
+    Attributes:
+        number: its index in the source.
+        name: for messages.
+        content: a file's path, its bytes, or a uint8 array [h, w, c].
+        label: the number of its class; None if it has none.
+    """
+
+    number: int
+    name: str
+    content: Any
+    label: int | None = None
 
 
 class Source(NamedTuple):
@@ -24,14 +37,14 @@ class Source(NamedTuple):
     Attributes:
         size: number of entries, readable or not.
         identity: text that changes when the contents do.
-        read: indices, in increasing order, to (index, name, content) triples,
-            lazily; the content is a file's path, its bytes, or a uint8 array
-            [h, w, c].
+        read: indices, in increasing order, to entries, lazily.
+        label_names: of the classes, in order; none without labels.
     """
 
     size: int
     identity: str
     read: Callable[[Iterable[int]], Iterable[Entry]]
+    label_names: tuple[str, ...] = ()
 
 
 def find(config: Config) -> Source:
@@ -41,43 +54,21 @@ def find(config: Config) -> Source:
         path = pathlib.Path(config.data_dir).expanduser()
         if not path.is_dir():
             raise UserError(
-                f"--data_dir={config.data_dir}: no such directory; if you "
+                f"--data_dir={paths.shown(path)}: no such directory; if you "
                 "moved the images: `bin/train --workdir=RUN --data_dir=PATH`"
             )
     return READERS[config.data.reader](config, path)
 
 
-def folder(path: pathlib.Path) -> Source:
-    """Returns all files below a folder, except hidden ones, in order."""
-    files = sorted(
-        os.path.join(directory, name)
-        for directory, _, names in os.walk(path)
-        for name in names
-        if not name.startswith(".")
-        and os.path.isfile(os.path.join(directory, name))
-    )
-    if not files:
-        raise UserError(f"{path} holds no files; put the images there")
-    stats = [(file, os.stat(file)) for file in files]
-    listing = "".join(
-        f"{file} {stat.st_size} {stat.st_mtime_ns}\n" for file, stat in stats
-    )
-
-    def read(indices: Iterable[int]) -> Iterator[Entry]:
-        return ((i, files[i], pathlib.Path(files[i])) for i in indices)
-
-    return Source(len(files), digests.of_text(listing), read)
-
-
 def chosen(
-    entries: Iterable[tuple[str, Any]], indices: Iterable[int]
-) -> Iterator[Entry]:
-    """Yields some entries of a sequence that can only be read in order."""
+    items: Iterable[T], indices: Iterable[int]
+) -> Iterator[tuple[int, T]]:
+    """Yields some items of a sequence that can only be read in order."""
     wanted = iter(indices)
     want = next(wanted, None)
-    for i, (name, content) in enumerate(entries):
+    for i, item in enumerate(items):
         if i == want:
-            yield i, name, content
+            yield i, item
             want = next(wanted, None)
         if want is None:
             return
@@ -91,18 +82,24 @@ def _digits(config: Config, path: pathlib.Path | None) -> Source:
             "--data_dir: the digits are embedded; for images of your own add "
             "--dataset=folder"
         )
-    images = digits.load()[0][..., np.newaxis]
+    images, labels = digits.load()
     return Source(
         len(images),
         "scikit-learn",
-        lambda indices: ((i, f"digit {i}", images[i]) for i in indices),
+        lambda indices: (
+            Entry(i, f"digit {i}", images[i, ..., None], int(labels[i]))
+            for i in indices
+        ),
+        tuple("0123456789"),
     )
 
 
 def _folder(config: Config, path: pathlib.Path | None) -> Source:
     if not path:
         raise UserError("--dataset=folder needs --data_dir=FOLDER")
-    return folder(path)
+    from srmcmc_tf.data import folder
+
+    return folder.source(path)
 
 
 def _lsun(config: Config, path: pathlib.Path | None) -> Source:
@@ -114,14 +111,18 @@ def _lsun(config: Config, path: pathlib.Path | None) -> Source:
 def _tfds(config: Config, path: pathlib.Path | None) -> Source:
     from srmcmc_tf.data import tfds_source  # TFDS takes seconds
 
+    if not config.data.tfds:
+        raise UserError(
+            "--dataset=tfds needs a name, as --dataset=tfds:oxford_flowers102"
+        )
     return tfds_source.source(config.data.tfds, path)
 
 
 def _celeb_a(config: Config, path: pathlib.Path | None) -> Source:
-    from srmcmc_tf.data import tfds_source
+    from srmcmc_tf.data import folder, tfds_source
 
     if path and not tfds_source.is_prepared(path, config.data.tfds):
-        return folder(path)
+        return folder.source(path)
     return _tfds(config, path)
 
 

@@ -60,7 +60,8 @@ def evaluate_run(
         A record for each metric, by name.
     """
     config, model = run.config, run.load_model(best=best)
-    observed, left_out = examples.load(config)
+    found = examples.load(config)
+    observed, left_out = found.observed, found.left_out
     fake = image_sets.from_model(model, n, observed.shape[1:])
     file = RecordFile(run.output_directory(out) / EVALUATION, fake.identity)
     names = []

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from srmcmc_tf.data import pixels, sources
+from srmcmc_tf.data import folder, pixels
+from srmcmc_tf.data.sources import Entry
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import digests, image_file, npz, paths
 from srmcmc_tf.models.generator import Generator
@@ -98,16 +99,16 @@ def from_path(path: str | os.PathLike[str], split: str) -> ImageSet:
 
 
 def _from_folder(path: pathlib.Path, split: str) -> ImageSet:
-    source = sources.folder(path)
-    first = _open(next(iter(source.read([0])))[2])
+    source = folder.source(path)
+    first = _open(next(iter(source.read([0]))).content)
 
-    def load(entry: tuple) -> np.ndarray:
-        _, label, content = entry
-        image = _open(content, first.shape[2])
+    def load(entry: Entry) -> np.ndarray:
+        image = _open(entry.content, first.shape[2])
         if image.shape != first.shape:
             raise UserError(
-                f"{label} is {_size(image)}, but the first image of {path} is "
-                f"{_size(first)}: all must have the same size"
+                f"{entry.name} is {_size(image)}, but the first image of "
+                f"{paths.shown(path)} is {_size(first)}: all must have the "
+                "same size"
             )
         return image
 

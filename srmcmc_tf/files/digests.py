@@ -35,6 +35,8 @@ def of_text(text: str, length: int = 64) -> str:
 def _sha256(parts: Iterable[Any]) -> str:
     sha = hashlib.sha256()
     for part in parts:
-        text = isinstance(part, str)
-        sha.update(part.encode() if text else np.ascontiguousarray(part).data)
+        if isinstance(part, str):  # also names of files that are not UTF-8
+            sha.update(part.encode(errors="surrogatepass"))
+        else:
+            sha.update(np.ascontiguousarray(part).data)
     return sha.hexdigest()

@@ -15,7 +15,7 @@ def test_a_changed_folder_is_read_again(tmp_path):
     write_images(tmp_path, random_images(20))
     examples.load(folder_config(tmp_path))
     write_images(tmp_path, random_images(30))
-    assert sum(map(len, examples.load(folder_config(tmp_path)))) == 30
+    assert sum(map(len, examples.load(folder_config(tmp_path))[:2])) == 30
 
 
 def test_a_missing_or_empty_folder_is_named(tmp_path):
