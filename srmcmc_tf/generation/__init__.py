@@ -13,3 +13,4 @@ RULES = ("descent", "adam")
 TASKS = ("whole", "inpaint", "upscale")
 MASK = "center"
 FACTOR = 4
+ATTRACTORS = 1000

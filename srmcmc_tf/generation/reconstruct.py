@@ -1,6 +1,5 @@
 """Reconstruction of images by inference of z, also from parts of them."""
 
-import dataclasses
 import functools
 import pathlib
 from collections.abc import Callable
@@ -11,8 +10,7 @@ import tensorflow as tf
 from tqdm import tqdm
 
 from srmcmc_tf import plots
-from srmcmc_tf.config import presets
-from srmcmc_tf.data import examples, pixels
+from srmcmc_tf.data import pixels
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import atomic, digests, npz
 from srmcmc_tf.generation import (
@@ -23,8 +21,9 @@ from srmcmc_tf.generation import (
     RULES,
     TASKS,
 )
+from srmcmc_tf.generation.images import images_of
 from srmcmc_tf.models.generator import Generator
-from srmcmc_tf.runs.run import RECONSTRUCTION, Run
+from srmcmc_tf.runs.run import RECONSTRUCTION
 from srmcmc_tf.runs.source import Source
 from srmcmc_tf.sampling.inversion import Reconstruction
 
@@ -84,7 +83,7 @@ def reconstruct(
         best: uses the best checkpoint, not the newest.
     """
     model = source.load_model(best=best)
-    x = pixels.to_float(_images(source, model.image_shape, images, n))
+    x = pixels.to_float(images_of(source, model.image_shape, images, n))
     observe = observation(
         task, size=model.image_shape[0], mask=mask, factor=factor
     )
@@ -164,27 +163,6 @@ def _mask(name: str, size: int) -> np.ndarray:
             ) from None
         mask = (picture > 127).astype(np.float32)
     return mask
-
-
-def _images(
-    source: Source, shape: tuple[int, ...], folder: str | None, n: int
-) -> np.ndarray:
-    """Left-out examples, or the images of a directory: uint8 [n, h, w, c]."""
-    if folder is None and isinstance(source, Run):
-        return examples.load(source.config).left_out[:n]
-    if folder is None:
-        raise UserError(
-            f"{source} has no left-out examples: give --images=FOLDER"
-        )
-    config = dataclasses.replace(
-        presets.load("folder"),
-        data_dir=folder,
-        image_size=shape[0],
-        channels=shape[2],
-        n_left_out=0,
-        batch_size=1,
-    )
-    return examples.load(config).observed[:n]
 
 
 def _in_batches(
