@@ -3,12 +3,12 @@
 import base64
 import json
 
-from srmcmc_tf.serving import demo
+PREDICT = "/v1/models/model:predict"
 
 
 def post(client, request):
     body = request if isinstance(request, (bytes, str)) else json.dumps(request)
-    return client.post(demo.PREDICT, data=body)
+    return client.post(PREDICT, data=body)
 
 
 def outputs(client, name, inputs, *wanted):

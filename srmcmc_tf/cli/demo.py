@@ -40,7 +40,7 @@ def demo(argv: list[str]) -> int:
     source = _source(args)
     app.import_tensorflow()
     try:
-        from srmcmc_tf.serving import demo, export, model_card
+        from srmcmc_tf.serving import export, http_server, model_card, served
     except ImportError as error:
         raise UserError(f"{error}: pip install 'srmcmc_tf[serve]'") from None
 
@@ -50,11 +50,13 @@ def demo(argv: list[str]) -> int:
         facts = model_card.facts(source, model)
         with tempfile.TemporaryDirectory() as directory:
             export.write(directory, model, facts)
-            served = demo.load(directory)
+            exported = served.load(directory)
     else:
-        served = demo.load(args.export)
-    server = demo.server(served, args.host, args.port)
-    address = f"http://{args.host}:{server.effective_port}/"
+        exported = served.load(args.export)
+    server = http_server.create(exported, args.host, args.port)
+    host = args.host.strip("[]")
+    host = f"[{host}]" if ":" in host else host
+    address = f"http://{host}:{server.effective_port}/"
     print(f"{address} (Ctrl-C stops it)", flush=True)
     server.run()
     return 0

@@ -76,7 +76,7 @@ def can_warm_up() -> bool:
 def _write_warm_up(
     path: pathlib.Path,
     model: ShortRunEBM,
-    functions: dict[str, tf.types.experimental.ConcreteFunction],
+    functions: dict[str, signatures.Function],
 ) -> None:
     """Writes a small request per signature, which a server answers first."""
     if not can_warm_up():

@@ -95,7 +95,7 @@ def write(
     directory: pathlib.Path,
     facts: Facts,
     limits: Limits,
-    functions: dict[str, tf.types.experimental.ConcreteFunction],
+    functions: dict[str, signatures.Function],
 ) -> None:
     """Writes the card as JSON, and as Markdown for people.
 
@@ -103,7 +103,7 @@ def write(
         directory: of a version, there already.
         facts: as `facts` returns them.
         limits: of a request.
-        functions: the concrete functions by signature name.
+        functions: by signature name.
     """
     facts = {
         **facts,
@@ -128,11 +128,9 @@ def _command(config: Config) -> str:
     return f"bin/train --dataset={config.dataset}{''.join(flags)}"
 
 
-def _signature(
-    function: tf.types.experimental.ConcreteFunction,
-) -> dict[str, dict[str, str]]:
+def _signature(function: signatures.Function) -> dict[str, dict[str, str]]:
     inputs = signatures.input_specs(function)
-    outputs = function.structured_outputs
+    outputs = function.get_concrete_function().structured_outputs
     return {
         "inputs": {name: _type(name, spec) for name, spec in inputs.items()},
         "outputs": {name: _type(name, spec) for name, spec in outputs.items()},

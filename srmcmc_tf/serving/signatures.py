@@ -6,6 +6,7 @@ cannot be answered is an error that names the input at fault, never a NaN.
 """
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,7 +17,10 @@ from srmcmc_tf.sampling import inversion
 from srmcmc_tf.serving.inputs import Inputs, Limits, checked, finite
 
 Outputs = dict[str, tf.Tensor]
+Function = tf.types.experimental.PolymorphicFunction
 DEFAULT = "serving_default"  # the name that TF Serving uses if none is given
+# Ends the names of signatures that leave out the inputs with a default.
+WITH_DEFAULTS = "_default"
 
 
 def default_limits(model: ShortRunEBM) -> Limits:
@@ -24,9 +28,13 @@ def default_limits(model: ShortRunEBM) -> Limits:
     return Limits(batch=64, K=2 * model.K, iterations=200)
 
 
-def build(
-    model: ShortRunEBM, limits: Limits
-) -> dict[str, tf.types.experimental.ConcreteFunction]:
+def defaults(model: ShortRunEBM) -> dict[str, int]:
+    """Returns the values of optional inputs: those of the Python methods."""
+    parameters = inspect.signature(model.reconstruct).parameters
+    return {"K": model.K, "iterations": parameters["iterations"].default}
+
+
+def build(model: ShortRunEBM, limits: Limits) -> dict[str, Function]:
     """Builds the signatures of a model.
 
     Args:
@@ -34,25 +42,58 @@ def build(
         limits: of a request.
 
     Returns:
-        Concrete functions by name; `serving_default` is `energy`.
+        Functions by name; `serving_default` is `energy`. `K` and `iterations`
+        have defaults in the SavedModel. TF Serving uses these in gRPC but not
+        in its REST interface, nor does `tf.saved_model.load`; for them there
+        are signatures without these inputs, named with `_default`.
     """
     served = _Served(model, limits)
-    functions = {
-        name: tf.function(
-            functools.partial(signature.body, served),
-            input_signature=[served.inputs.specs[n] for n in signature.inputs],
-        ).get_concrete_function()
-        for name, signature in SIGNATURES.items()
-    }
-    return {DEFAULT: functions["energy"], **functions}
+    given = {n: tf.constant(v, tf.int32) for n, v in defaults(model).items()}
+    functions, short = {}, {}
+    for name, signature in SIGNATURES.items():
+        body = functools.partial(signature.body, served)
+        specs = {n: served.inputs.specs[n] for n in signature.inputs}
+        functions[name] = function = _function(body, specs, given)
+        needed = {n: spec for n, spec in specs.items() if n not in given}
+        if len(needed) < len(specs):
+            rest = {n: given[n] for n in specs if n not in needed}
+            body = functools.partial(_call, function, rest)
+            short[name + WITH_DEFAULTS] = _function(body, needed, {})
+    return {DEFAULT: functions["energy"], **functions, **short}
 
 
-def input_specs(
-    function: tf.types.experimental.ConcreteFunction,
-) -> dict[str, tf.TensorSpec]:
+def _call(function: Function, rest: Outputs, *inputs: tf.Tensor) -> Outputs:
+    return function(*inputs, **rest)
+
+
+def _function(
+    body: Callable[..., Outputs],
+    specs: dict[str, tf.TensorSpec],
+    defaults: dict[str, tf.Tensor],
+) -> Function:
+    """`body` as a function of named inputs, some of which have defaults."""
+
+    def call(*inputs: tf.Tensor) -> Outputs:
+        return body(*inputs)
+
+    # A SavedModel takes names and defaults from the Python parameters.
+    none, kind = (
+        inspect.Parameter.empty,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    )
+    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, kind, default=defaults.get(name, none))
+            for name in specs
+        ]
+    )
+    return tf.function(call, input_signature=list(specs.values()))
+
+
+def input_specs(function: Function) -> dict[str, tf.TensorSpec]:
     """Returns the `tf.TensorSpec`s of a signature's inputs, by name."""
     # `structured_input_signature` would have k for K.
-    parameters = function.function_type.parameters
+    parameters = function.get_concrete_function().function_type.parameters
     return {name: p.type_constraint for name, p in parameters.items()}
 
 

@@ -6,10 +6,17 @@ CARD_JSON = "model_card.json"
 CARD_MARKDOWN = "model_card.md"
 
 
+def number(path: pathlib.Path) -> int | None:
+    """Returns the number that a path is named by, or None."""
+    name = path.name
+    digits = name.isascii() and name.isdigit() and len(name) <= 18
+    return int(name) if digits else None
+
+
 def numbers(directory: pathlib.Path) -> list[int]:
     """Returns the numbers of the versions in a directory, in order."""
-    names = (path.name for path in directory.iterdir())
-    return sorted(int(name) for name in names if name.isdigit())
+    found = map(number, directory.iterdir())
+    return sorted(n for n in found if n is not None)
 
 
 def find(directory: pathlib.Path) -> pathlib.Path:

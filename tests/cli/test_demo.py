@@ -2,7 +2,7 @@ import sys
 
 from helpers import call
 
-import srmcmc_tf.serving.demo
+import srmcmc_tf.serving.http_server
 
 
 def test_an_export_is_needed(tmp_path):
@@ -21,8 +21,8 @@ def test_a_port_is_a_number():
 
 
 def test_a_missing_package_is_an_error(monkeypatch):
-    monkeypatch.delitem(sys.modules, "srmcmc_tf.serving.demo")
-    monkeypatch.delattr(srmcmc_tf.serving, "demo")
-    monkeypatch.setitem(sys.modules, "waitress", None)
+    monkeypatch.delitem(sys.modules, "srmcmc_tf.serving.http_server")
+    monkeypatch.delattr(srmcmc_tf.serving, "http_server")
+    monkeypatch.setitem(sys.modules, "waitress.server", None)
     code, _, err = call("demo", "--export=x")
     assert code == 1 and "pip install 'srmcmc_tf[serve]'" in err

@@ -32,6 +32,6 @@ def test_a_snippet_runs(block, inside):
 
 def test_the_languages_of_all_blocks_are_known():
     # Not run: sh and bibtex, of other programs. The JSON requests are sent by
-    # tests/serving/test_demo.py.
+    # tests/serving/test_rest.py.
     known = {"", "python", "json", "yaml", "sh", "bibtex"}
     assert {block.language for block in documents.blocks()} <= known

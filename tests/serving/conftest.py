@@ -8,13 +8,21 @@ import pytest
 from helpers import ROOT
 from werkzeug.test import Client
 
-from srmcmc_tf.serving import demo
+from srmcmc_tf.serving import served
+from srmcmc_tf.serving.application import application
+from srmcmc_tf.serving.queue import Queue
 
 
-@pytest.fixture(scope="module")
-def client(exported):
-    served = demo.load(exported[0] / "export")
-    return Client(demo.application(served))
+@pytest.fixture(scope="session")
+def model(exported):
+    """The exported model, loaded."""
+    return served.load(exported[0] / "export")
+
+
+@pytest.fixture(scope="session")
+def client(model):
+    """Requests to the application, without a server."""
+    return Client(application(model, Queue(4, 4, 60)))
 
 
 @pytest.fixture(scope="module")
