@@ -87,6 +87,8 @@ def _write_warm_up(
     path.parent.mkdir()
     with tf.io.TFRecordWriter(str(path)) as writer:
         for name, function in functions.items():
+            if name not in (*signatures.SIGNATURES, signatures.DEFAULT):
+                continue  # the same graph as another, at full length
             log = prediction_log_pb2.PredictionLog()
             request = log.predict_log.request
             request.model_spec.signature_name = name

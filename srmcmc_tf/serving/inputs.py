@@ -14,6 +14,7 @@ from srmcmc_tf.data import pixels
 # A chain is not clipped, so its images may leave [-1, 1]; a value beyond this
 # is a mistake, such as pixels from 0 to 255.
 LARGEST_PIXEL = 10.0
+PNG_HEAD = b"\x89PNG\r\n\x1a\n"
 
 
 class Limits(NamedTuple):
@@ -28,6 +29,15 @@ class Limits(NamedTuple):
     batch: int
     K: int
     iterations: int
+
+
+def largest_png(height: int, width: int) -> int:
+    """Returns the most bytes that a PNG file of a size needs.
+
+    16 bits of four channels that cannot be compressed, and some room for
+    texts and color profiles.
+    """
+    return 10 * height * width + 2**14
 
 
 class Inputs:
@@ -93,12 +103,12 @@ class Inputs:
         files = self.batch("png_bytes", png_bytes)
         height, width, channels = self.specs["images"].shape[1:]
         # Every PNG file starts like this; another size is never decoded.
-        head = b"\x89PNG\r\n\x1a\n" + struct.pack(
-            ">I4sII", 13, b"IHDR", width, height
-        )
-        good = tf.reduce_all(tf.strings.substr(files, 0, len(head)) == head)
-        rule = f"must be PNG files of {width}x{height} pixels"
+        size = struct.pack(">I4sII", 13, b"IHDR", width, height)
+        head, most = PNG_HEAD + size, largest_png(height, width)
         lengths = tf.strings.length(files)
+        good = tf.strings.substr(files, 0, len(head)) == head
+        good = tf.reduce_all(good & (lengths <= most))
+        rule = f"must be PNG files of {width}x{height} pixels, {most} bytes"
         files = checked("png_bytes", files, good, rule, lengths)
         with tf.name_scope("png_bytes"):  # for the decoder's own error
             decoded = tf.map_fn(

@@ -16,7 +16,7 @@ import tensorflow as tf
 from tensorflow.core.framework import types_pb2
 from werkzeug import exceptions
 
-from srmcmc_tf.serving import json_tensors
+from srmcmc_tf.serving import json_tensors, png_files
 from srmcmc_tf.serving.served import Served, Signature
 from srmcmc_tf.serving.signatures import DEFAULT, WITH_DEFAULTS
 
@@ -55,35 +55,42 @@ def answer_post(served: Served, path: str, body: bytes) -> dict[str, Any]:
         request = None
     if not isinstance(request, dict):
         raise exceptions.BadRequest("the request must be a JSON object")
-    return predict(served.signatures, request)
+    return predict(served, request)
 
 
-def predict(
-    signatures: dict[str, Signature], request: dict[str, Any]
-) -> dict[str, Any]:
+def predict(served: Served, request: dict[str, Any]) -> dict[str, Any]:
     """Answers a request.
 
     Args:
-        signatures: by name.
+        served: the exported model.
         request: with `inputs` or `instances` (see `json_tensors`), optionally
             `signature_name`, and `output_filter`, the names of the outputs to
             send, which TF Serving has in gRPC only.
     """
+    signatures = served.signatures
     name = request.get("signature_name", DEFAULT)
     if not isinstance(name, str) or name not in signatures:
         known = ", ".join(signatures)
         raise exceptions.BadRequest(f"signature_name must be one of {known}")
     signature = signatures[name]
     wanted = request.get("output_filter") or signature.outputs
-    known = signature.outputs
-    if not isinstance(wanted, list) or any(w not in known for w in wanted):
-        text = f"output_filter must be a list of some of {', '.join(known)}"
-        raise exceptions.BadRequest(text)
+    if not isinstance(wanted, list) or any(
+        one not in signature.outputs for one in wanted
+    ):
+        names = ", ".join(signature.outputs)
+        raise exceptions.BadRequest(
+            f"output_filter must be a list of some of {names}"
+        )
     given = json_tensors.parse(request, signature.inputs, signature.defaults)
     missing = set(signature.inputs) - set(given)
     for key in missing:
         given[key] = tf.constant(signature.defaults[key])
     _check_cost(name, signatures, given)
+    if "png_bytes" in given:
+        card = served.card
+        given["png_bytes"] = png_files.opened(
+            given["png_bytes"], card["image"], card["limits"]["batch"]
+        )
     try:
         found = signature.function(**given)
     except tf.errors.InvalidArgumentError as error:

@@ -1,6 +1,5 @@
 """An exported model in this process: its signatures, defaults and card."""
 
-import json
 import pathlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,7 +10,11 @@ from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import saved_model_pb2
 
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.files import json_file
 from srmcmc_tf.serving import versions
+
+# What is used of a model card.
+_CARD = {"image": list, "limits": {"batch": int}}
 
 
 class Signature(NamedTuple):
@@ -53,9 +56,10 @@ def load(directory: str | pathlib.Path) -> Served:
         directory: what `bin/export` wrote, or one version in it; `UserError`
             if it is neither.
     """
+    remedy = "create an export with bin/export --workdir=RUN"
     try:
         path = versions.find(pathlib.Path(directory))
-        card = json.loads((path / versions.CARD_JSON).read_text())
+        card = json_file.read(path / versions.CARD_JSON, _CARD, remedy=remedy)
         definitions = _definitions(path)
         functions = tf.saved_model.load(str(path)).signatures
         signatures = {
@@ -63,10 +67,9 @@ def load(directory: str | pathlib.Path) -> Served:
             for name, definition in definitions.items()
         }
     except (OSError, ValueError, LookupError, DecodeError, tf.errors.OpError):
-        raise UserError(
-            f"{directory} is not an export; create one with "
-            "bin/export --workdir=RUN"
-        ) from None
+        card = None
+    if card is None:
+        raise UserError(f"{directory} is not an export; {remedy}")
     return Served(signatures, card, versions.number(path) or 1)
 
 

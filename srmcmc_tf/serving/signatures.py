@@ -8,7 +8,7 @@ cannot be answered is an error that names the input at fault, never a NaN.
 import functools
 import inspect
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -17,7 +17,7 @@ from srmcmc_tf.sampling import inversion
 from srmcmc_tf.serving.inputs import Inputs, Limits, checked, finite
 
 Outputs = dict[str, tf.Tensor]
-Function = tf.types.experimental.PolymorphicFunction
+Function = Any  # a `tf.types.experimental.PolymorphicFunction`
 DEFAULT = "serving_default"  # the name that TF Serving uses if none is given
 # Ends the names of signatures that leave out the inputs with a default.
 WITH_DEFAULTS = "_default"

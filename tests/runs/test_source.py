@@ -64,18 +64,18 @@ def test_the_other_commands_take_a_file(file, tmp_path):
 
 
 def test_a_file_is_served(model, file, monkeypatch):
-    from srmcmc_tf.serving import demo as serving
+    from srmcmc_tf.serving import http_server as serving
 
     seen = []
     monkeypatch.setattr(
-        serving, "server", lambda served, *_: seen.append(served) or Server()
+        serving, "create", lambda served, *_: seen.append(served) or Server()
     )
 
     class Server:
         effective_port = 1
 
         def run(self):
-            sample = seen[0].model.signatures["sample"]
+            sample = seen[0].signatures["sample"].function
             found = sample(seeds=[5], K=3)["images"]
             np.testing.assert_allclose(found, model.sample([5]), atol=1e-6)
 

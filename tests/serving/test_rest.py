@@ -130,7 +130,7 @@ def changed(**inputs):
                 ([{"b64": 1}], "png_bytes must be string"),
                 (["text"], "png_bytes must be PNG"),
                 ([{"b64": b64(b"GIF89a")}], "png_bytes must be PNG"),
-                ([{"b64": b64(PNG[:-20])}], "png_bytes"),
+                ([{"b64": b64(PNG[:-50])}], "png_bytes must be PNG"),
             )
         ),
     ],
