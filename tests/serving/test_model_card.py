@@ -67,7 +67,9 @@ def test_metrics_are_those_of_this_checkpoint_only(exported):
         (digests.of_weights(model), 12, ["kid", "fid", "reconstruction"]),
         ("of other weights", 11, ["fid"]),
     ):
-        result.write_text(json.dumps({"identity": identity, "mse": 0.02}))
+        result.write_text(
+            json.dumps({"identity": identity, "mse": 0.02, "n": 4})
+        )
         run.evaluations.write({update: {"kid": {"value": 0.1}}})
         assert list(model_card.facts(run, model)["metrics"]) == names
     result.unlink()
@@ -79,7 +81,8 @@ def test_interventions_are_those_that_led_to_the_checkpoint(exported):
     run = Run(workdir)
     one = {"number": 1, "update": 9, "reason": "f rises", "back_to": 5}
     late = {**one, "number": 2, "update": 20, "back_to": 13}
-    run.interventions.write([{**i, "sigma_least": None} for i in (one, late)])
+    same = {"seed": 1, "sigma": 0.1, "sigma_least": 0.1}
+    run.interventions.write([{**i, **same} for i in (one, late)])
     (line,) = model_card.facts(run, model)["interventions"]
     assert "update 9: f rises" in line
     run.interventions.write([])
