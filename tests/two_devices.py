@@ -50,7 +50,7 @@ def results(strategy):
         model.compile(keras.optimizers.SGD(0.1))
     images = random_images(40)
     batches = strategies.dataset(
-        strategy, lambda p: pipeline.batches(images, batch_size=8, part=p), 8
+        strategy, lambda p: pipeline.endless(images, batch_size=8, part=p), 8
     )
     fit = dict(steps_per_epoch=1, epochs=3, shuffle=False, verbose=0)
     history = model.fit(batches, **fit).history

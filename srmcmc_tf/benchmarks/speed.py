@@ -31,13 +31,13 @@ def compare_fit(
     images = np.zeros([1000, size, size, channels], np.uint8)
     x = tf.zeros([64, size, size, channels])
     bare = common.bare_update(model, x)
-    piped = iter(pipeline.batches(images))
+    piped = iter(pipeline.endless(images))
     bare(1)
 
     def in_fit(n: int) -> float:
         clock = _Clock()
         model.fit(
-            pipeline.batches(images),
+            pipeline.endless(images),
             steps_per_epoch=n + 1,  # the first one starts the clock
             shuffle=False,
             verbose=0,

@@ -88,7 +88,7 @@ def fit(
         return
 
     def part_of_batches(part: tuple[int, int]) -> tf.data.Dataset:
-        return pipeline.batches(
+        return pipeline.endless(
             session.observed,
             batch_size=config.batch_size,
             sigma=found.sigma,
