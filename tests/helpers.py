@@ -24,9 +24,10 @@ from tensorboard.backend.event_processing.event_accumulator import (
 
 from srmcmc_tf.config import presets
 from srmcmc_tf.data import pixels
+from srmcmc_tf.models import divergence as rule
 from srmcmc_tf.models import factory
 from srmcmc_tf.runs.run import Run
-from srmcmc_tf.training.guard import rollback, rule
+from srmcmc_tf.training.guard import rollback
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SHARED = pathlib.Path(os.environ.get("SRMCMC_SHARED", ROOT.parent / "shared"))

@@ -125,30 +125,29 @@ def _fakes(fake: PathLike | Generator, n: int | None) -> ImageSet:
 
 
 def during_training(
-    config: Config, observed: np.ndarray
+    real: ImageSet, network: Network, n: int
 ) -> tuple[Callable[[Generator, Callable[[], bool]], Records | None], str]:
-    """What measures the model of a run while it trains.
+    """What measures a model while it trains.
 
-    The network and the reference are prepared here, so that a missing file
-    stops a run before it begins.
+    The reference is prepared here, so that a missing file stops a run before
+    it begins.
 
     Args:
-        config: of the run.
-        observed: its observed examples, uint8 [n, h, w, c].
+        real: the images to compare with.
+        network: as of `network_for`.
+        n: number of samples.
 
     Returns:
         A function (model, stop) to records by name, or to None if `stop()`
         was true; and the name of the metric whose lowest value is the best.
     """
-    real = image_sets.from_array(observed, config.dataset, "observed")
-    network = network_for(real.shape, config.inception, config)
     known = reference.from_images(real, network)
     metrics = ["fid", "kid"] + ["is"] * bool(network.classes)
 
     def measure_model(
         model: Generator, stop: Callable[[], bool]
     ) -> Records | None:
-        fake = image_sets.from_model(model, config.evaluate_n, real.shape)
+        fake = image_sets.from_model(model, n, real.shape)
         return measure.measure(fake, network, known, metrics, stop=stop)
 
     return measure_model, network.names["fid"]

@@ -53,8 +53,10 @@ class Average(tf.Module):
 class UpdateAverage(keras.callbacks.Callback):
     """Updates `model.average` after each update.
 
-    Put it before the callbacks that use the average.
+    Put it before all other callbacks of this package: they use the average.
     """
+
+    rank = 0  # see `fit_callbacks`
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         self.model.average.update(self.model)

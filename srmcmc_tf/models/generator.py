@@ -7,7 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from srmcmc_tf.models import ema
+from srmcmc_tf.models import ema, fit_callbacks
 
 # Registers the schedules: a saved optimizer may have one.
 from srmcmc_tf.models import schedules as schedules
@@ -28,12 +28,14 @@ class Generator(keras.Model):
 
     Attributes:
         average: an `ema.Average` of the weights, or None; see `keep_average`.
+        warning: the callback that warns of divergence.
     """
 
     def __init__(self, *, seed: int = 0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.seed = seed
         self.average: ema.Average | None = None
+        self.warning = fit_callbacks.WarnOfDivergence()
 
     @staticmethod
     def adam(learning_rate: Rate = 1e-4) -> keras.optimizers.Adam:
@@ -73,6 +75,22 @@ class Generator(keras.Model):
         """The same model with new weights, as a baseline; not compiled."""
         with self.distribute_strategy.scope():
             return type(self).from_config(self.get_config())
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: Any = "auto",
+        callbacks: Any = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
+        """As of `keras.Model`; see `fit_callbacks` for the callbacks."""
+        callbacks = fit_callbacks.arrange(self, callbacks)
+        given = x, y, batch_size, epochs, verbose, callbacks
+        return super().fit(*given, *args, **kwargs)
 
     @property
     def update(self) -> int:

@@ -8,8 +8,9 @@ from srmcmc_tf.config.config import Config
 from srmcmc_tf.data import toys
 from srmcmc_tf.distribution import strategies
 from srmcmc_tf.errors import NonFiniteError, UserError
-from srmcmc_tf.evaluation import evaluate
+from srmcmc_tf.evaluation import evaluate, image_sets
 from srmcmc_tf.models import factory
+from srmcmc_tf.models.divergence import Divergence
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.runs import checkpoints
 from srmcmc_tf.runs.run import Run
@@ -21,9 +22,8 @@ from srmcmc_tf.training.callbacks.log import Log
 from srmcmc_tf.training.callbacks.pictures import Pictures, ToyFigures
 from srmcmc_tf.training.callbacks.progress import Progress
 from srmcmc_tf.training.guard import rollback
-from srmcmc_tf.training.guard.callback import Guard
+from srmcmc_tf.training.guard.judge import Judge
 from srmcmc_tf.training.guard.rollback import Branch
-from srmcmc_tf.training.guard.rule import Divergence
 from srmcmc_tf.training.session import Restored, Session
 
 logger = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ def _attempt(session: Session, run: Run) -> None:
     try:
         _fit(session, run, model, branch, guard)
     except Divergence as divergence:
-        rollback.roll_back(run, config, divergence, branch.sigma)
+        rollback.roll_back_run(run, config, divergence, branch.sigma)
         raise
     except NonFiniteError as error:
         larger = "a larger --sigma or --K, or " if config.kind.has_chain else ""
@@ -86,7 +86,7 @@ def _fit(
     run: Run,
     model: Generator,
     branch: Branch,
-    guard: Guard | None,
+    guard: Judge | None,
 ) -> None:
     """Fits, with all callbacks that write, and reports the result."""
     config, start = session.config, model.update
@@ -134,13 +134,15 @@ def _evaluation(session: Session, run: Run) -> list[Evaluate]:
     config = session.config
     if not config.evaluate_every:
         return []
-    measure, by = evaluate.during_training(config, session.observed)
+    real = image_sets.from_array(session.observed, config.dataset, "observed")
+    network = evaluate.network_for(real.shape, config.inception, config)
     return [
         Evaluate(
             run.path,
-            measure,
-            by,
+            real,
             every=config.evaluate_every,
+            n=config.evaluate_n,
+            network=network,
             stop=lambda: session.stop.caught is not None,
         )
     ]

@@ -14,7 +14,7 @@ from srmcmc_tf.models.ema import UpdateAverage
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.training.callbacks.stop import StopOnNonFinite, StopOnSignal
 from srmcmc_tf.training.guard import rollback
-from srmcmc_tf.training.guard.callback import Guard
+from srmcmc_tf.training.guard.judge import Judge
 from srmcmc_tf.training.guard.rollback import Branch
 
 
@@ -55,12 +55,12 @@ def branch(session: Session, restored: Restored, model: Generator) -> Branch:
     return found
 
 
-def guard(session: Session, restored: Restored, found: Branch) -> Guard | None:
+def guard(session: Session, restored: Restored, found: Branch) -> Judge | None:
     """Returns the divergence guard, or None where the config has none."""
     config = session.config
     if config.guard == "off" or not config.kind.has_chain:
         return None
-    return Guard(
+    return Judge(
         found.sigma,
         every=config.checkpoint_every,
         last=config.updates,
@@ -69,7 +69,7 @@ def guard(session: Session, restored: Restored, found: Branch) -> Guard | None:
 
 
 def first(
-    config: Config, found: Guard | None
+    config: Config, found: Judge | None
 ) -> list[keras.callbacks.Callback]:
     """Returns the callbacks that must come first, on every worker."""
     average = [UpdateAverage()] if config.ema else []

@@ -30,10 +30,10 @@ from srmcmc_tf.distribution import cluster, strategies
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import digests
 from srmcmc_tf.models import precision
+from srmcmc_tf.models.divergence import Divergence
 from srmcmc_tf.runs.run import MACHINE_SETTINGS, Run
 from srmcmc_tf.training import chief, report, worker
 from srmcmc_tf.training.callbacks.stop import StopOnSignal
-from srmcmc_tf.training.guard.rule import Divergence
 from srmcmc_tf.training.session import Session
 
 logger = logging.getLogger(__name__)

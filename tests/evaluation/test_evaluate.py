@@ -153,8 +153,9 @@ def test_sets_that_cannot_be_compared_are_refused(graph, tmp_path):
 
 def test_a_run_is_measured_the_same_during_training(run):
     observed = examples.load(DIGITS).observed
-    config = dataclasses.replace(DIGITS, evaluate_n=100)
-    measure, by = evaluate.during_training(config, observed)
+    real = image_sets.from_array(observed, "digits", "observed")
+    network = evaluate.network_for(real.shape)
+    measure, by = evaluate.during_training(real, network, 100)
     model = run.load_model()
     found = measure(model, lambda: False)
     wanted = evaluate.evaluate_run(run, n=100, metrics=["fid"])
@@ -162,12 +163,9 @@ def test_a_run_is_measured_the_same_during_training(run):
     assert measure(model, lambda: True) is None
 
 
-def test_missing_weights_are_reported_before_a_color_run_begins(tmp_path):
-    config = dataclasses.replace(
-        presets.load("cifar10"), inception=str(tmp_path / "missing.pb")
-    )
+def test_missing_weights_are_reported(tmp_path):
     with pytest.raises(UserError, match="missing.pb: No such file"):
-        evaluate.during_training(config, random_images(30, 32, 3))
+        evaluate.network_for((32, 32, 3), tmp_path / "missing.pb")
 
 
 STATISTICS = SHARED / "data" / "cifar10_train_50000_pool3.npz"

@@ -6,11 +6,11 @@ from helpers import TINY, divergence_at, random_images
 from srmcmc_tf.config import presets
 from srmcmc_tf.distribution import strategies
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.models.divergence import Divergence
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training import chief
 from srmcmc_tf.training.callbacks.log import Log
 from srmcmc_tf.training.callbacks.stop import StopOnSignal
-from srmcmc_tf.training.guard.rule import Divergence
 from srmcmc_tf.training.session import Session
 
 CONFIG = dataclasses.replace(

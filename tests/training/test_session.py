@@ -9,7 +9,7 @@ from srmcmc_tf.models import factory
 from srmcmc_tf.models.ema import UpdateAverage
 from srmcmc_tf.training import session
 from srmcmc_tf.training.callbacks.stop import StopOnNonFinite, StopOnSignal
-from srmcmc_tf.training.guard.callback import Guard
+from srmcmc_tf.training.guard.judge import Judge
 
 CONFIG = dataclasses.replace(presets.load("digits"), **TINY)
 NOTHING = session.Restored([], {})
@@ -42,7 +42,7 @@ def test_an_intervention_changes_the_seed_of_the_model_and_sigma():
 @pytest.mark.parametrize(
     "model, guard, kinds",
     [
-        ("ebm", "on", [UpdateAverage, Guard]),
+        ("ebm", "on", [UpdateAverage, Judge]),
         ("ebm", "off", [UpdateAverage, StopOnNonFinite]),
         ("vae", "off", [StopOnNonFinite]),
     ],

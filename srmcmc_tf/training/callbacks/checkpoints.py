@@ -9,6 +9,8 @@ from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.runs.checkpoints import Saved
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training.callbacks.base import UpdateCallback
+from srmcmc_tf.training.guard import rollback
+from srmcmc_tf.training.guard.judge import Judge
 
 
 class Checkpoints(UpdateCallback):
@@ -34,20 +36,36 @@ class Checkpoints(UpdateCallback):
         notes: Callable[[], dict[str, Any]] | None = None,
     ) -> None:
         super().__init__()
-        self.checkpoints = Run(directory).checkpoints
+        self.run = Run(directory)
+        self.checkpoints = self.run.checkpoints
         self.every = every
         self.keep = keep
         self.notes = notes
         self.saved: list[Saved] = []
+        self._served: Judge | None = None
 
     def restore(self, model: Generator) -> int:
         """Restores the newest checkpoint into a compiled model, if any.
 
         Returns:
-            The number of updates made so far: the `start` of `data.batches`.
+            The number of batches used so far, the `start` of `data.batches`:
+            the updates, and those that a `Guard` has undone.
         """
-        self.checkpoints.restore_newest(model)
-        return model.update
+        if self.checkpoints.restore_newest(model):
+            self.checkpoints.discard_after(model.update)
+        past = self.run.interventions.resume(model.update)
+        rollback.use_branch(model, past)
+        return model.update + rollback.lost_updates(past)
+
+    def serve(self, judge: Judge) -> None:
+        """Saves at the start, too, and keeps what a judge rolls back to."""
+        if self._served is not judge and (self.keep or self.notes):
+            raise ValueError(
+                "callbacks: Checkpoints cannot have `keep` or `notes` of its "
+                "own beside a Guard"
+            )
+        self._served = judge
+        self.keep, self.notes = judge.keep, judge.notes
 
     def on_train_begin(self, logs: Any = None) -> None:
         self.checkpoints.remove_leftovers()
@@ -57,6 +75,8 @@ class Checkpoints(UpdateCallback):
                 f"{newest} is later than update {start}, of this model: "
                 "restore it, or save to another directory"
             )
+        if self._served and start not in self.checkpoints.updates():
+            self._save()
 
     def on_update(self, update: int, logs: dict[str, float]) -> None:
         if update % self.every == 0:

@@ -7,11 +7,13 @@ from typing import Any
 
 import tensorflow as tf
 
+from srmcmc_tf.evaluation import compare, evaluate
 from srmcmc_tf.evaluation import measure as measuring
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.runs import tensorboard
 from srmcmc_tf.runs.evaluations import Records
 from srmcmc_tf.runs.run import Run
+from srmcmc_tf.scores.features.network import Network
 from srmcmc_tf.training.callbacks.base import UpdateCallback
 
 logger = logging.getLogger(__name__)
@@ -29,35 +31,55 @@ class Evaluate(UpdateCallback):
 
     Args:
         directory: the run directory.
-        measure: returns records by name of a model, or None where `stop()`
-            was true; see `evaluation.evaluate.during_training`.
-        by: the name whose lowest value is the best.
+        real: the images to compare with: an array, a folder, a dataset, ...,
+            as for `metrics.fid`.
         every: updates between two evaluations.
+        n: samples of an evaluation, those of the seeds 0 to n - 1.
+        inception: path of Inception's weights, by default downloaded once.
+        network: computes features instead of the one for such images.
         stop: returns whether the run is to end.
+
+    Attributes:
+        by: the name whose lowest value is the best: "fid", or that of its
+            counterpart for gray images.
+        evaluated: records by name, by update.
     """
 
     def __init__(
         self,
         directory: str | os.PathLike[str],
-        measure: Callable[[Generator, Stop], Records | None],
-        by: str,
+        real: compare.Images,
         *,
-        every: int,
+        every: int = 1_000,
+        n: int = 1_000,
+        inception: str = "",
+        network: Network | None = None,
         stop: Stop = lambda: False,
     ) -> None:
         super().__init__()
         self.run = Run(directory)
-        self.measure = measure
-        self.by = by
+        images = compare.image_set(real, "real")
+        self.shape = images.shape
+        network = network or evaluate.network_for(images.shape, inception)
+        self.measure, self.by = evaluate.during_training(images, network, n)
         self.every = every
         self.stop = stop
         self.evaluated: dict[int, Records] = {}
 
     def on_train_begin(self, logs: Any = None) -> None:
+        if self.model.image_shape != self.shape:
+            raise ValueError(
+                f"Evaluate: the images are {self.shape}, those of the model "
+                f"{self.model.image_shape}"
+            )
         self.resume(self.model)
 
     def on_update(self, update: int, logs: dict[str, float]) -> None:
         self._evaluate(self.model)
+
+    def on_rollback(self) -> None:
+        super().on_rollback()
+        self.resume(self.model)
 
     def resume(self, model: Generator) -> None:
         """Repeats an evaluation that the run was stopped in."""

@@ -58,6 +58,11 @@ class Log(UpdateCallback):
             for name, value in logs.items():
                 tf.summary.scalar(f"train/{name}", value)
 
+    def on_rollback(self) -> None:
+        super().on_rollback()
+        self.close()
+        self.on_train_begin()
+
     def close(self) -> None:
         if self._file and self._writer:
             self._file.close()

@@ -57,6 +57,10 @@ class Pictures(UpdateCallback):
             self._draw(self.model.update)
         super().on_train_end(logs)
 
+    def on_rollback(self) -> None:
+        super().on_rollback()
+        self._drawn = None
+
     def close(self) -> None:
         if self._writer:
             self._writer.close()

@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 class StopOnNonFinite(UpdateCallback):
     """Raises `NonFiniteError` as soon as a quantity is infinite or NaN."""
 
+    rank = 1
+
     def on_update(self, update: int, logs: dict[str, float]) -> None:
         for name, value in logs.items():
             if not math.isfinite(value):

@@ -1,78 +1,105 @@
-"""The divergence guard as a callback."""
+"""The divergence guard of any `fit`: it rolls back in place."""
 
+import logging
+import pathlib
+from collections.abc import Sequence
 from typing import Any
 
-from srmcmc_tf.errors import NonFiniteError
-from srmcmc_tf.models.schedules import SigmaSchedule
-from srmcmc_tf.runs import checkpoints
+import keras
+
+from srmcmc_tf.models import divergence
+from srmcmc_tf.models.divergence import Divergence
+from srmcmc_tf.runs import checkpoints, interventions
 from srmcmc_tf.training.callbacks.base import UpdateCallback
-from srmcmc_tf.training.guard import rollback, rule
-from srmcmc_tf.training.guard.rule import Divergence
+from srmcmc_tf.training.callbacks.checkpoints import Checkpoints
+from srmcmc_tf.training.guard import rollback
+from srmcmc_tf.training.guard.judge import Judge
+
+logger = logging.getLogger(__name__)
 
 
-class Guard(UpdateCallback):
-    """Judges each update by the guard's rule and raises `Divergence`.
+class Guard(Judge):
+    """Rolls the model back where its training diverges; `fit` goes on.
 
-    Put it before the callbacks that save, log or draw: an update that diverged
-    must leave nothing behind.
+    The model gets the state of its last good checkpoint and a new random seed.
+    If it diverges again nearby and adds the noise of the data itself
+    (`ShortRunEBM(sigma=)`), its sigma is raised, too. After ten rollbacks
+    `NonFiniteError` is raised. The lost updates are not repeated: `fit` takes
+    the next batches, and makes fewer updates than batches.
 
-    Args:
-        sigma: the schedule of sigma, which observes the unrest.
-        every: updates between two checkpoints.
-        last: the last update of the run.
-        state: `notes()["guard"]` of the checkpoint to resume from.
+    Put it before the other callbacks of this package but `UpdateAverage`. A
+    `Checkpoints` must be among them.
 
-    Attributes:
-        shown: quantities of the update for the log.
+    Examples:
+
+    >>> model = srmcmc_tf.load("runs/digits")
+    >>> model.average = None
+    >>> images = np.zeros([8, 8, 8, 1], np.uint8)
+    >>> saves = srmcmc_tf.callbacks.Checkpoints("runs/guarded")
+    >>> batches = srmcmc_tf.data.batches(images, batch_size=4)
+    >>> guarded = [srmcmc_tf.callbacks.Guard(), saves]
+    >>> _ = model.fit(batches, steps_per_epoch=1, verbose=0, callbacks=guarded)
     """
 
-    def __init__(
-        self,
-        sigma: SigmaSchedule,
-        *,
-        every: int,
-        last: int,
-        state: dict[str, Any] | None = None,
-    ) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.sigma = sigma
-        self.every = every
-        self.last = last
-        self.state = rule.State(**(state or {}))
-        self.shown: dict[str, float] = {}
+        self._saves: Checkpoints | None = None
+        self._others: list[UpdateCallback] = []
+
+    def check_callbacks(
+        self, callbacks: Sequence[keras.callbacks.Callback]
+    ) -> None:
+        """Finds the callbacks it works with; see `fit_callbacks`."""
+        saves = [one for one in callbacks if isinstance(one, Checkpoints)]
+        if len(saves) != 1:
+            raise ValueError(
+                f"callbacks: Guard needs one Checkpoints, not {len(saves)}: "
+                "Checkpoints(DIRECTORY) saves what it rolls back to"
+            )
+        saves[0].serve(self)
+        self._saves, self.every = saves[0], saves[0].every
+        self._others = [
+            one
+            for one in callbacks
+            if isinstance(one, UpdateCallback) and one is not self
+        ]
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        assert self._saves  # found by check_callbacks
+        path = self._saves.checkpoints.latest()
+        if path and int(path.name) == self.model.update:
+            self._resume(path)
 
     def on_update(self, update: int, logs: dict[str, float]) -> None:
-        broken = rule.not_finite(logs)
-        if broken:
-            raise Divergence(update, broken)
-        if update % self.every == 0 or update == self.last:
-            self._check_weights(update)
-        self.state = rule.observe(self.state, logs)
-        if self.state.diverged:
-            raise Divergence(update, _describe(self.state, logs))
-        # Before the schedule observes this update, which it did not affect.
-        sigma = float(self.sigma(update - 1))
-        self.shown = {"sigma": sigma, "unrest": self.state.unrest}
-        self.sigma.observe(update, self.state.unrest)
-
-    def keep(self, update: int) -> set[int]:
-        """Returns the updates whose checkpoints must be kept."""
-        return rollback.kept(self.every, update)
-
-    def notes(self) -> dict[str, Any]:
-        """Returns what a checkpoint must hold to resume from it."""
-        notes = {"guard": self.state.to_dict()}
-        sigma = self.sigma.state()
-        return notes if sigma is None else {**notes, "sigma": sigma}
-
-    def _check_weights(self, update: int) -> None:
-        # Before the chief saves: all workers must see the same divergence.
         try:
-            checkpoints.check_finite(self.model)
-        except NonFiniteError as error:
-            raise Divergence(update, str(error)) from None
+            super().on_update(update, logs)
+        except Divergence as found:
+            self._roll_back(found)
 
+    def _roll_back(self, found: Divergence) -> None:
+        assert self._saves  # found by check_callbacks
+        model, kept = self.model, self._saves.checkpoints
+        sigma = rollback.own_sigma(model)
+        seed = model.seed
+        intervention = rollback.roll_back(
+            self._saves.run,
+            found,
+            every=self.every,
+            sigma=sigma,
+            seed=lambda number: rollback.branch_seed(seed, number),
+            raise_sigma="again" if sigma else "never",
+            start=kept.updates()[0],
+        )
+        path = kept.restore_newest(model)
+        assert path  # the one that it was rolled back to
+        self._resume(path)
+        rollback.use_branch(model, [intervention])
+        model.make_train_function()  # `fit` calls it after the next batch
+        for other in self._others:
+            other.on_rollback()
+        logger.warning(interventions.describe(intervention))
 
-def _describe(state: rule.State, logs: dict[str, float]) -> str:
-    values = ", ".join(f"{name} {logs[name]:.3g}" for name in state.values)
-    return f"unrest {state.unrest:.1f} ({values})"
+    def _resume(self, path: pathlib.Path) -> None:
+        """Goes on with the state that is stored with a checkpoint."""
+        notes = checkpoints.notes(path) or {}
+        self.state = divergence.State(**notes.get("guard", {}))

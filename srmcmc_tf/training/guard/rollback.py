@@ -15,13 +15,14 @@ import tensorflow as tf
 
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.errors import NonFiniteError
+from srmcmc_tf.models.divergence import Divergence
+from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.models.schedules import Anneal, AutoSigma, SigmaSchedule
 from srmcmc_tf.runs import interventions, tensorboard
 from srmcmc_tf.runs.checkpoints import Checkpoints
 from srmcmc_tf.runs.interventions import Intervention
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.sampling import rng
-from srmcmc_tf.training.guard.rule import Divergence
 
 logger = logging.getLogger(__name__)
 
@@ -85,11 +86,65 @@ def branch_seed(base: int, number: int) -> int:
 
 def roll_back(
     run: Run,
+    divergence: Divergence,
+    *,
+    every: int,
+    sigma: float,
+    seed: Callable[[int], int],
+    raise_sigma: str = "again",
+    start: int = 0,
+) -> Intervention:
+    """Discards what followed the last good checkpoint, and records that.
+
+    Args:
+        run: the run.
+        divergence: what the guard saw.
+        every: updates between two checkpoints.
+        sigma: the one that failed.
+        seed: the number of an intervention to the seed of its branch.
+        raise_sigma: "again", where it diverges again nearby, or "always", or
+            "never".
+        start: the update that can be rolled back to without a checkpoint.
+
+    Returns:
+        The intervention; `NonFiniteError` where there were too many.
+    """
+    before = run.interventions.up_to(divergence.update)
+    back_to = _last_good(run.checkpoints, every, divergence.update, start)
+    run.checkpoints.discard_after(back_to)
+    if len(before) >= interventions.MAXIMUM:
+        raise NonFiniteError(
+            f"{divergence}: the training diverges, and rolling back "
+            f"{interventions.MAXIMUM} times did not help. The last good "
+            f"checkpoint is {run.checkpoints.latest() or 'none'}; try a larger "
+            "sigma or K, or a smaller learning rate, in another directory"
+        )
+    least = before[-1]["sigma_least"] if before else 0.0
+    again = before and divergence.update <= before[-1]["update"] + AGAIN
+    if raise_sigma == "always" or (again and raise_sigma == "again"):
+        least = max(sigma, SIGMA_FLOOR) * SIGMA_FACTOR
+    number = len(before) + 1
+    intervention = {
+        "number": number,
+        "update": divergence.update,
+        "reason": divergence.reason,
+        "sigma": sigma,
+        "back_to": back_to,
+        "seed": seed(number),
+        "sigma_least": least,
+    }
+    run.interventions.write([*before, intervention])
+    _report(run, intervention)
+    return intervention
+
+
+def roll_back_run(
+    run: Run,
     config: Config,
     divergence: Divergence,
     sigma: Callable[[int], Any],
 ) -> None:
-    """Rolls a run back; `NonFiniteError` where that was done too often.
+    """Rolls a run of `bin/train` back; see `roll_back`.
 
     Args:
         run: the run.
@@ -97,35 +152,35 @@ def roll_back(
         divergence: what the guard saw.
         sigma: function from an update to its sigma.
     """
-    failed = float(sigma(divergence.update - 1))
-    before = run.interventions.up_to(divergence.update)
-    back_to = _last_good(
-        run.checkpoints, config.checkpoint_every, divergence.update
+    intervention = roll_back(
+        run,
+        divergence,
+        every=config.checkpoint_every,
+        sigma=float(sigma(divergence.update - 1)),
+        seed=lambda number: branch_seed(config.seed, number),
+        raise_sigma="always" if config.sigma == "auto" else "again",
     )
-    run.checkpoints.discard_after(back_to)
-    if len(before) >= interventions.MAXIMUM:
-        raise NonFiniteError(
-            f"{divergence}: the training diverges, and rolling back "
-            f"{interventions.MAXIMUM} times did not help. The last good "
-            f"checkpoint is {run.checkpoints.latest() or 'none'}; try a larger "
-            "--sigma or --K, or a smaller --learning_rate, in another --workdir"
-        )
-    least = before[-1]["sigma_least"] if before else 0.0
-    again = before and divergence.update <= before[-1]["update"] + AGAIN
-    if again or config.sigma == "auto":
-        least = max(failed, SIGMA_FLOOR) * SIGMA_FACTOR
-    number = len(before) + 1
-    intervention = {
-        "number": number,
-        "update": divergence.update,
-        "reason": divergence.reason,
-        "sigma": failed,
-        "back_to": back_to,
-        "seed": branch_seed(config.seed, number),
-        "sigma_least": least,
-    }
-    run.interventions.write([*before, intervention])
-    _report(run, intervention)
+    logger.info(interventions.describe(intervention))
+
+
+def own_sigma(model: Generator) -> float:
+    """Returns the sigma of the noise that a model adds to the data itself."""
+    return float(getattr(model, "sigma", 0.0))
+
+
+def use_branch(model: Generator, past: Sequence[Intervention]) -> None:
+    """Gives a model the seed, and the sigma, after its interventions."""
+    if not past:
+        return
+    least = past[-1]["sigma_least"]
+    if least > own_sigma(model):
+        model.sigma = least
+    model.set_seed(past[-1]["seed"])
+
+
+def lost_updates(past: Sequence[Intervention]) -> int:
+    """Returns how many updates were undone by interventions."""
+    return sum(one["update"] - one["back_to"] for one in past)
 
 
 def kept(every: int, update: int) -> set[int]:
@@ -144,19 +199,20 @@ def _stride(every: int) -> int:
     return -(-GOOD_AFTER // every) * every
 
 
-def _last_good(checkpoints: Checkpoints, every: int, update: int) -> int:
+def _last_good(
+    checkpoints: Checkpoints, every: int, update: int, start: int = 0
+) -> int:
     # Only those a run always has: not one that was saved on a signal.
     stride = _stride(every)
     there = [n for n in checkpoints.updates() if n % stride == 0]
-    if not there or there[0] == stride:
-        there.insert(0, 0)  # the start of the run
+    if start not in there and (not there or there[0] <= start + stride):
+        there.insert(0, start)
     good = [n for n in there if n <= update - GOOD_AFTER]
     return good[-1] if good else there[0]
 
 
 def _report(run: Run, intervention: Intervention) -> None:
     text = interventions.describe(intervention)
-    logger.info(text)
     # By its number: TensorBoard drops what a run logged of later updates when
     # it rolls back.
     with tensorboard.once(run.tensorboard_directory, intervention["number"]):

@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import TINY, random_images, write_images
+from helpers import TINY, fit_updates, random_images, write_images
 from tensorboard.backend.event_processing.event_accumulator import (
     EventAccumulator,
 )
@@ -50,8 +50,8 @@ def test_a_run_is_evaluated_during_training_and_the_best_is_kept(evaluated):
 def test_the_best_checkpoint_has_the_value_it_was_kept_for(evaluated):
     model = Run(evaluated).load_model(best=True)
     images = examples.load(EVALUATED).observed
-    measure, by = evaluate.during_training(EVALUATED, images)
-    found = measure(model, lambda: False)
+    callback = Evaluate(evaluated, images, n=80)
+    by, found = callback.by, callback.measure(model, lambda: False)
     wanted = evaluations(evaluated)[str(model.update)]
     assert found[by]["value"] == wanted[by]["value"]
 
@@ -83,17 +83,23 @@ def test_a_stopped_run_ends_with_the_same_evaluations(evaluated, tmp_path):
                 )
 
 
-def test_the_best_of_an_abandoned_branch_is_forgotten(tmp_path, tiny_model):
+def test_the_best_of_an_abandoned_branch_is_forgotten(
+    tmp_path, tiny_model, monkeypatch
+):
     values = iter([3.0, 2.0, 2.5, 2.8])
 
     def measure(model, stop):
         return {"fid": {"value": next(values), "n": 2}}
 
+    monkeypatch.setattr(
+        evaluate, "during_training", lambda *_: (measure, "fid")
+    )
+
     def best():
         return Checkpoints(tmp_path / "best").updates()
 
     tiny_model.optimizer.build(tiny_model.trainable_variables)
-    callback = Evaluate(tmp_path, measure, "fid", every=10)
+    callback = Evaluate(tmp_path, random_images(4), every=10)
     callback.set_model(tiny_model)
     for update, resumes, kept in (
         (0, True, []),
@@ -124,3 +130,10 @@ def test_missing_weights_stop_a_color_run_before_it_begins(tmp_path):
     with pytest.raises(UserError, match="missing.pb: No such file"):
         train.train(settings, tmp_path / "run")
     assert not (tmp_path / "run" / "metrics.jsonl").exists()
+
+
+def test_images_of_another_shape_are_refused(tmp_path, tiny_model, monkeypatch):
+    monkeypatch.setattr(evaluate, "during_training", lambda *_: (None, "fid"))
+    callback = Evaluate(tmp_path, random_images(4, 16))
+    with pytest.raises(ValueError, match=r"\(16, 16, 1\), those of the model"):
+        fit_updates(tiny_model, [callback], n=1)

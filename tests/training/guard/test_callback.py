@@ -1,44 +1,116 @@
+"""The guard in a `fit` of one's own: rolls back in place, resumes exactly."""
+
+import dataclasses
+import json
+
 import numpy as np
 import pytest
-from helpers import fit_updates, random_images
+from helpers import random_images
 
-from srmcmc_tf.data import pixels
-from srmcmc_tf.models.schedules import Anneal, AutoSigma
-from srmcmc_tf.training.guard import rule
-from srmcmc_tf.training.guard.callback import Guard
-from srmcmc_tf.training.guard.rule import Divergence
+import srmcmc_tf
+from srmcmc_tf import callbacks, data
+from srmcmc_tf.errors import UserError
+from srmcmc_tf.models import divergence
+from srmcmc_tf.runs import interventions
+from srmcmc_tf.training.guard import rollback
 
-
-def constant():
-    return Anneal(0.1, after=0, half_life=0)
-
-
-def test_a_value_that_is_not_finite_is_a_divergence(tiny_model):
-    x = np.array(pixels.to_float(random_images(16)))
-    x[8:] = np.nan
-    with pytest.raises(Divergence, match="update 2: f_data is nan"):
-        fit_updates(tiny_model, [Guard(constant(), every=5, last=9)], 1, x)
+IMAGES = random_images(32)
 
 
-def test_weights_that_are_not_finite_diverge_before_they_are_saved(tiny_model):
-    guard = Guard(constant(), every=2, last=9)
-    guard.set_model(tiny_model)
-    tiny_model.energy.weights[1].assign(tiny_model.energy.weights[1] * np.nan)
-    logs = dict(f_difference=0.1, f_prime_norm=1.0, out_of_range=0.3)
-    guard.on_update(1, logs)  # not saved after this one
-    with pytest.raises(Divergence, match="not finite"):
-        guard.on_update(2, logs)
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    monkeypatch.setattr(rollback, "GOOD_AFTER", 4)
 
 
-def test_notes_resume_a_guard_exactly(tiny_model):
-    auto = AutoSigma(learning_rate=0.1, least=0.01)
-    guard = Guard(auto, every=100, last=999)
-    guard.set_model(tiny_model)
-    for update in range(1, 81):
-        logs = dict(f_difference=update, f_prime_norm=1.0, out_of_range=0.3)
-        guard.on_update(update, logs)
-    notes = guard.notes()
-    assert rule.State(**notes["guard"]) == guard.state
-    again = AutoSigma(learning_rate=0.1, least=0.01, state=notes["sigma"])
-    assert again.state() == auto.state()
-    assert "sigma" not in Guard(constant(), every=1, last=1).notes()
+def diverge_at(batch):
+    """The rule, which fires at its call of a number."""
+    honest = divergence.observe
+
+    def observe(state, logs):
+        observe.calls += 1
+        restless = divergence.PATIENCE if observe.calls == batch else 0
+        state = honest(state, logs)
+        return dataclasses.replace(state, restless=restless)
+
+    observe.calls = 0
+    return observe
+
+
+def make():
+    energy = srmcmc_tf.energies.convnet(8, channels=1, n_f=2)
+    model = srmcmc_tf.ShortRunEBM(energy, K=2, seed=3)
+    model.compile(model.adam(1e-3))
+    model.keep_average(0.9)
+    return model
+
+
+def fit(directory, batches):
+    """Fits, or resumes, until so many batches were used."""
+    model = make()
+    saves = callbacks.Checkpoints(directory, every=4)
+    start = saves.restore(model)
+    dataset = data.batches(IMAGES, batch_size=8, seed=3, start=start)
+    model.fit(
+        dataset.take(batches - start),
+        verbose=0,
+        callbacks=[
+            callbacks.UpdateAverage(),
+            callbacks.Guard(),
+            callbacks.Log(directory),
+            saves,
+        ],
+    )
+    return model
+
+
+def lines(directory, name):
+    return [json.loads(line) for line in open(directory / name)]
+
+
+@pytest.fixture
+def whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(divergence, "observe", diverge_at(11))
+    return fit(tmp_path / "whole", 18), tmp_path / "whole"
+
+
+def test_a_fit_is_rolled_back_and_goes_on(whole):
+    model, directory = whole
+    (line,) = lines(directory, "interventions.jsonl")
+    assert line["update"] == 11 and line["back_to"] == 4
+    assert model.update == 18 - (11 - 4)
+    assert model.seed == line["seed"] != 3
+    logged = [row["update"] for row in lines(directory, "metrics.jsonl")]
+    assert logged == list(range(1, 12))
+
+
+def test_a_fit_resumes_exactly_after_a_rollback(whole, tmp_path, monkeypatch):
+    model, _ = whole
+    monkeypatch.setattr(divergence, "observe", diverge_at(11))
+    fit(tmp_path / "parts", 15)
+    again = fit(tmp_path / "parts", 18)
+    assert again.update == model.update and again.seed == model.seed
+    for a, b in zip(model.weights, again.weights, strict=True):
+        np.testing.assert_array_equal(a, b)
+    for a, b in zip(model.average.values, again.average.values, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_the_start_of_a_fit_is_kept_to_roll_back_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(divergence, "observe", diverge_at(2))
+    model = fit(tmp_path, 3)
+    assert model.update == 1
+    (line,) = lines(tmp_path, "interventions.jsonl")
+    assert line["back_to"] == 0 and line["sigma_least"] == 0
+
+
+def test_too_many_rollbacks_end_the_fit(tmp_path, monkeypatch):
+    monkeypatch.setattr(divergence, "observe", diverge_at(2))
+    monkeypatch.setattr(interventions, "MAXIMUM", 0)
+    with pytest.raises(UserError, match="rolling back 0 times did not help"):
+        fit(tmp_path, 3)
+
+
+def test_checkpoints_of_ones_own_kind_are_not_overridden(tmp_path):
+    saves = callbacks.Checkpoints(tmp_path, keep=lambda update: {update})
+    with pytest.raises(ValueError, match="cannot have `keep` or `notes`"):
+        callbacks.Guard().check_callbacks([saves])

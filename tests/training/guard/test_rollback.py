@@ -25,7 +25,7 @@ from srmcmc_tf.runs import checkpoints, interventions
 from srmcmc_tf.runs.interventions import Interventions
 from srmcmc_tf.training import train
 from srmcmc_tf.training.guard import rollback
-from srmcmc_tf.training.guard.callback import Guard
+from srmcmc_tf.training.guard.judge import Judge
 
 TINY_RUN = dataclasses.replace(
     presets.load("digits"),
@@ -65,7 +65,7 @@ def whole(tmp_path_factory):
 
 def kill(config, workdir, number, update, monkeypatch):
     """Trains until an update of the branch after so many interventions."""
-    honest = Guard.on_update
+    honest = Judge.on_update
 
     def on_update(self, here, logs):
         if (len(lines(workdir)), here) == (number, update):
@@ -73,7 +73,7 @@ def kill(config, workdir, number, update, monkeypatch):
         honest(self, here, logs)
 
     with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(Guard, "on_update", on_update)
+        patch.setattr(Judge, "on_update", on_update)
         train.train(config, workdir)
 
 

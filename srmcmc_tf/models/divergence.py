@@ -1,4 +1,4 @@
-"""The divergence guard's rule: when does a training diverge?
+"""The rule of divergence: when does a training diverge?
 
 Three quantities of an update are watched: the gap between f on data and on
 samples, the norm of f' along the chain, and the share of sample pixels out of
@@ -16,6 +16,11 @@ alone does not alarm. A training diverges where the unrest was above `LIMIT`
 for `PATIENCE` consecutive updates, or where a quantity is not finite. The first
 `SETTLING` updates, in which a new network finds its scale, are not judged.
 
+What was usual says nothing where a training diverged before it was judged: as
+fast as in the first updates, or in an earlier `fit`. So the training also
+diverges where the level of the share out of range is above `OUT` and that of
+the gap above `GAP`, for as many updates. No training that works comes near.
+
 The state is a function of the quantities seen, small, and kept in checkpoints:
 a run that resumes judges as if it had never stopped.
 """
@@ -30,9 +35,11 @@ LEAST_DEVIATION = 0.1
 LIMIT = 5.0
 PATIENCE = 10
 SETTLING = 50
+OUT, GAP = 0.95, 100.0
 
 # Added before the logarithm: what is too small to matter.
 _NOTHING = {"f_difference": 1e-6, "f_prime_norm": 1e-6, "out_of_range": 0.01}
+NAMES = tuple(_NOTHING)  # of the quantities
 
 
 class Divergence(Exception):
@@ -103,8 +110,16 @@ def observe(state: State, logs: Mapping[str, float]) -> State:
         values[name], score = _follow(old, abs(logs[name]), seen, nothing)
         scores.append(score)
     unrest = sorted(scores)[1]
-    restless = state.restless + 1 if unrest > LIMIT else 0
+    lost = values["out_of_range"][0] > OUT and values["f_difference"][0] > GAP
+    alarmed = unrest > LIMIT or (lost and seen > SETTLING)
+    restless = state.restless + 1 if alarmed else 0
     return State(seen, values, unrest, restless)
+
+
+def describe(state: State, logs: Mapping[str, float]) -> str:
+    """The state after an update, in words."""
+    values = ", ".join(f"{name} {logs[name]:.3g}" for name in state.values)
+    return f"unrest {state.unrest:.1f} ({values})"
 
 
 def not_finite(logs: Mapping[str, float]) -> str | None:

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from srmcmc_tf.training.guard import rule
+from srmcmc_tf.models import divergence as rule
 
 NAMES = ("f_difference", "f_prime_norm", "out_of_range")
 
@@ -85,6 +85,25 @@ def test_a_state_from_json_judges_the_same():
         stored = rule.State(**json.loads(json.dumps(stored.to_dict())))
         assert stored.unrest == whole.unrest
         assert stored.diverged == whole.diverged
+
+
+def lost(n):
+    """Quantities of a training that has diverged already."""
+    return [
+        {"f_difference": 4e3, "f_prime_norm": 50.0, "out_of_range": 1.0}
+    ] * n
+
+
+def test_a_training_that_diverged_before_it_is_judged_is_seen():
+    assert first_divergence(lost(100)) is not None
+    assert first_divergence(calm(20) + lost(100)) is not None
+
+
+@pytest.mark.parametrize(
+    "change", [{"f_difference": 5.0}, {"out_of_range": 0.6}]
+)
+def test_neither_a_gap_nor_the_range_alone_is_lost(change):
+    assert first_divergence([row | change for row in lost(300)]) is None
 
 
 def test_what_is_not_finite_is_named():
