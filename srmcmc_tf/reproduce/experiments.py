@@ -138,8 +138,11 @@ def plan(scale: str, data_dir: str = "") -> Plan:
                 figures.reconstruction,
             )
         ],
-        "figure5": [
-            Theory("Why a chain that does not converge is a valid model")
+        "theory": [
+            Theory(
+                "Figure 5, section 4: why a chain that does not converge is a "
+                "valid model"
+            )
         ],
         "figure6": [
             _samples(configure(name))

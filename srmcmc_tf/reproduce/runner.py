@@ -95,7 +95,11 @@ class _Work:
             result = self._figure(name, part)
         else:
             picture = self.report / f"{name}.png"
-            notes = theory.figure(picture)
+            laws = theory.learn()
+            theory.figure(picture, laws)
+            notes = theory.table(laws)
+            for note in notes:
+                logger.info("- %s", note)
             result = {"pictures": [picture.name], "notes": notes}
         result |= {
             "title": part.title,

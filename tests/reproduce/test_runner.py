@@ -15,12 +15,12 @@ from srmcmc_tf.training import train
 def test_smoke_makes_tables_figures_and_their_page(tmp_path):
     """One of each kind; all of them: the slow test below."""
     plan = experiments.plan("smoke")
-    names = ["table3", "figure4", "figure5", "toys"]
+    names = ["table3", "figure4", "theory", "toys"]
     page = runner.reproduce(plan, names, scale="smoke", directory=tmp_path)
     report = tmp_path / "report"
     made = {path.stem for path in report.glob("*.json")}
     assert made == {
-        *("table3a", "table3b", "figure4", "figure5", "toysa", "toysb"),
+        *("table3a", "table3b", "figure4", "theory", "toysa", "toysb"),
     }
     assert page == report / "index.html"
     assert page.read_text().count("data:image/png;base64") >= len(made)
@@ -34,7 +34,7 @@ def test_smoke_makes_every_table_and_figure(tmp_path):
     made = {path.stem for path in (tmp_path / "report").glob("*.json")}
     assert made == {
         *("table1", "table2", "table3a", "table3b", "toysa", "toysb"),
-        *("figure1", "figure2", "figure3", "figure4", "figure5", "figure7"),
+        *("figure1", "figure2", "figure3", "figure4", "theory", "figure7"),
         *("figure6a", "figure6b", "figure6c"),
     }
     check_tables(tmp_path, ["table1", "table2", "table3a", "table3b"])
@@ -85,7 +85,8 @@ def test_missing_weights_stop_it_before_any_training(tmp_path):
 
 def test_the_norm_of_f_prime_is_of_the_last_tenth(tmp_path):
     run = Run(tmp_path)
-    lines = [json.dumps({"f_prime_norm": float(i)}) for i in range(20)]
+    rows = [{"update": i + 1, "f_prime_norm": float(i)} for i in range(20)]
+    lines = [json.dumps(row) for row in rows]
     run.metrics_file.write_text("\n".join(lines) + "\n")
     assert runner.last_f_prime_norm(run) == 18.5
 

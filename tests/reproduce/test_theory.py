@@ -33,7 +33,42 @@ def test_kl_to_the_target_falls_with_K(laws):
     assert all(np.diff(distances) < 0)
 
 
-def test_the_figure_is_a_picture_with_notes(tmp_path):
-    notes = theory.figure(tmp_path / "figure5.png")
-    content = (tmp_path / "figure5.png").read_bytes()
-    assert content.startswith(b"\x89PNG") and len(notes) == 4
+def test_the_chain_is_reversible_with_respect_to_its_ebm(laws):
+    np.testing.assert_allclose(
+        theory.chain(laws.theta, 10**7), laws.p_mme, atol=1e-9
+    )
+
+
+def test_the_chain_has_less_entropy_than_the_maximum_likelihood_model(laws):
+    less = theory.entropy(laws.p_mle) - theory.entropy(laws.q)
+    assert less > 1e-3
+    assert less == pytest.approx(theory.kl(laws.q, laws.p_mle), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["theta", "theta_mle"])
+def test_the_sandwich_formula_predicts_the_variance_of_estimates(laws, name):
+    law = theory.chain if name == "theta" else theory.ebm
+    theta = getattr(laws, name)
+    formula = np.diag(theory.sandwich(law, theta, laws.truth))
+    found = theory.simulate(law, theta, laws.truth, n=100_000, datasets=400)
+    # A variance over 400 sets has a relative standard error of 0.07.
+    np.testing.assert_allclose(found / formula, 1.0, atol=4 * 0.07)
+
+
+def test_the_sandwich_of_the_ebm_has_the_fisher_information(laws):
+    if_true = theory.sandwich(theory.ebm, laws.theta_mle, laws.p_mle)
+    centered = theory.H - (theory.H @ laws.p_mle)[:, None]
+    information = laws.p_mle * centered @ centered.T
+    np.testing.assert_allclose(if_true @ information, np.eye(5), atol=1e-5)
+
+
+def test_the_figure_is_a_picture_and_the_table_states_each_claim(
+    laws, tmp_path
+):
+    theory.figure(tmp_path / "theory.png", laws)
+    content = (tmp_path / "theory.png").read_bytes()
+    assert content.startswith(b"\x89PNG")
+    lines = theory.table(laws, n=100_000, datasets=10)
+    heads = ["moments", "Pythagoras for q", "Pythagoras for the data"]
+    heads += ["KL(q_K | p_mme)", "entropies", "n Var", "n Var"]
+    assert all(a.startswith(b) for a, b in zip(lines, heads, strict=True))
