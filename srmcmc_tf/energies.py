@@ -1,5 +1,5 @@
 """Networks f(x), the negative energy: higher f is more likely."""
 
-from srmcmc_tf.models.energies import convnet, mlp
+from srmcmc_tf.models.energies import convnet, mlp, pooled
 
-__all__ = ["convnet", "mlp"]
+__all__ = ["convnet", "mlp", "pooled"]

@@ -143,7 +143,7 @@ def _chain(model: ShortRunEBM) -> Callable[[int, int], None]:
 
     def run(batch: int, K: int) -> None:
         z = stream.uniform([batch, *model.image_shape])
-        model.run_chain(z, stream, K=K).x.numpy()
+        model.stages[0].run(z, stream, K=K).x.numpy()
 
     return run
 

@@ -5,7 +5,7 @@ import functools
 from typing import Any
 
 from srmcmc_tf.cli import app, flags, parsers
-from srmcmc_tf.config import config, datasets, presets
+from srmcmc_tf.config import config, datasets, fields, presets
 from srmcmc_tf.distribution import cluster
 from srmcmc_tf.runs.run import Run
 
@@ -16,6 +16,8 @@ Trains a short-run MCMC model, or a baseline. Started again in its
   bin/train                                   handwritten digits
   bin/train --dataset=cifar10 --K=50          another dataset
   bin/train --dataset=folder --data_dir=PATH  your own images
+  bin/train --dataset=cifar10 --recipe=pyramid
+                                              better images for less time
 
 Defaults are those of configs/DATASET.py; below, those of {dataset}
 (bin/train --dataset=NAME --help shows another's)."""
@@ -27,7 +29,7 @@ def main() -> None:
 
 def train(argv: list[str]) -> int:
     args = parse(argv)
-    default = _default_workdir(args.dataset, args.model)
+    default = _default_workdir(args.dataset, args.model, args.recipe)
     run = Run(args.given.pop("workdir", "") or default)
     settings = run.settle(args.given)
     # Checks TF_CONFIG before TensorFlow is imported, which takes seconds.
@@ -44,7 +46,9 @@ def parse(argv: list[str]) -> flags.Arguments:
     return flags.parse(
         _command(config.Config()),
         argv,
-        help_of=lambda args: _command(presets.load(args.dataset, args.model)),
+        help_of=lambda args: _command(
+            presets.load(args.dataset, args.model, recipe=args.recipe)
+        ),
     )
 
 
@@ -52,7 +56,7 @@ def _command(default: config.Config) -> flags.Command:
     """The command, with the flags of a model and the defaults of a dataset."""
     workdir = flags.Flag(
         "workdir",
-        _default_workdir(default.dataset, default.model),
+        _default_workdir(default.dataset, default.model, default.recipe),
         "where all it writes goes",
         group="run directory",
     )
@@ -70,7 +74,7 @@ def _command(default: config.Config) -> flags.Command:
 
 
 def _flag(field: dataclasses.Field, default: Any) -> flags.Flag:
-    text, allowed = field.metadata["help"], config.allowed(field)
+    text, allowed = field.metadata["help"], fields.allowed(field)
     # Absolute paths, so that a run can be resumed from any directory.
     path = field.name in ("data_dir", "inception")
     return flags.Flag(
@@ -84,7 +88,7 @@ def _flag(field: dataclasses.Field, default: Any) -> flags.Flag:
     )
 
 
-def _default_workdir(dataset: str, model: str) -> str:
-    usual = config.FIELDS["model"].default
-    name = datasets.get(dataset).file_name
-    return f"runs/{name}" if model == usual else f"runs/{name}_{model}"
+def _default_workdir(dataset: str, model: str, recipe: str) -> str:
+    chosen = {"model": model, "recipe": recipe}
+    others = [v for n, v in chosen.items() if v != config.FIELDS[n].default]
+    return "runs/" + "_".join([datasets.get(dataset).file_name, *others])

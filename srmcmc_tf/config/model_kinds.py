@@ -59,6 +59,12 @@ _BASELINE_REFUSED = {
             "noise",
             "sigma",
             "sigma_half_life",
+            "recipe",
+            "network",
+            "coarse_K",
+            "coarse_sigma",
+            "start_noise",
+            "noise_decay",
             "guard",
             "jit_compile",
             "deterministic",
@@ -67,6 +73,7 @@ _BASELINE_REFUSED = {
         "runs no chain over images",
     ),
     "strategy": "learns on one device",
+    "beta_1": "has its own",
 }
 
 MODEL_KINDS = {

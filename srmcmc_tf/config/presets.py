@@ -4,29 +4,43 @@ import dataclasses
 import importlib.util
 import pathlib
 import types
+from typing import Any
 
-from srmcmc_tf.config import datasets
+from srmcmc_tf.config import datasets, recipes
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.config.datasets import DATASETS
 from srmcmc_tf.config.model_kinds import MODEL_KINDS
 from srmcmc_tf.errors import UserError
 
 
-def load(name: str, model: str = "ebm") -> Config:
+def load(
+    name: str,
+    model: str = "ebm",
+    *,
+    recipe: str = "paper",
+    given: dict[str, Any] | None = None,
+) -> Config:
     """Returns the `Config` of a dataset, from `configs/NAME.py`.
 
     Args:
         name: a dataset's name; `tfds:NAME` has the settings of `tfds`.
         model: a model's name; a baseline changes some settings.
+        recipe: "paper", or "pyramid" for the improved recipe.
+        given: settings by name that replace all others.
 
     Examples:
 
     >>> load("cifar10").K
     100
+    >>> load("cifar10", recipe="pyramid").coarse_K
+    '20,10'
     """
-    changes = MODEL_KINDS[model].changes
+    given = given or {}
     config = _module(name).config
-    return dataclasses.replace(config, dataset=name, model=model, **changes)
+    changes = {"dataset": name, "model": model, **MODEL_KINDS[model].changes}
+    if recipe == "pyramid":
+        changes |= recipes.pyramid(config, given)
+    return dataclasses.replace(config, **{**changes, **given})
 
 
 def describe(name: str) -> str:

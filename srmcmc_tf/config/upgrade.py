@@ -9,7 +9,17 @@ from typing import Any
 
 # To add a field to `Config`, append one line here: its name, and the value with
 # which runs of before do what they did. Never change or reorder the others.
-ADDED: tuple[tuple[str, Any], ...] = ()
+ADDED: tuple[tuple[str, Any], ...] = (
+    ("recipe", "paper"),
+    ("network", "paper"),
+    ("coarse_K", ""),
+    ("start_noise", 0.1),
+    ("noise_decay", 0.0),
+    ("flip", "off"),
+    ("beta_1", 0.9),
+    ("warm_up", 0),
+    ("coarse_sigma", ""),
+)
 
 # The same for format 1, which did not grow: the order tells what was there.
 _ADDED_IN_FORMAT_1 = (

@@ -18,6 +18,7 @@ def batches(
     *,
     batch_size: int = 64,
     sigma: Sigma = 0.03,
+    flip: bool = False,
     seed: int = 0,
     start: int = 0,
 ) -> tf.data.Dataset:
@@ -39,7 +40,8 @@ def batches(
         batch_size: images per batch.
         sigma: standard deviation of the added Gaussian noise; a number, or a
             function of the update such as a `schedules.Anneal`.
-        seed: random seed of the order and the noise.
+        flip: mirrors each image, left to right, with probability 1/2.
+        seed: random seed of the order, the noise and the mirrored images.
         start: number of the first batch.
 
     Returns:
@@ -53,7 +55,7 @@ def batches(
     >>> len(dataset)
     3
     """
-    batch = _batch(images, labels, batch_size, sigma, seed)
+    batch = _batch(images, labels, batch_size, sigma, flip, seed)
     length = len(images) // batch_size
     first = start  # the batch that the next iteration starts with
 
@@ -94,6 +96,7 @@ def endless(
     *,
     batch_size: int = 64,
     sigma: Sigma = 0.03,
+    flip: bool = False,
     seed: int = 0,
     start: int = 0,
     part: tuple[int, int] = (0, 1),
@@ -101,11 +104,11 @@ def endless(
     """Returns the batches `start`, `start` + 1, ... of `batches`, without end.
 
     Args:
-        images, batch_size, sigma, seed, start: as of `batches`.
+        images, batch_size, sigma, flip, seed, start: as of `batches`.
         part: (i, n) for the i-th of n equal parts of each batch, for one of n
             workers; by default the whole.
     """
-    batch = _batch(images, None, batch_size, sigma, seed, part)
+    batch = _batch(images, None, batch_size, sigma, flip, seed, part)
     updates = tf.data.Dataset.range(start, np.iinfo(np.int64).max)
     return updates.map(batch, num_parallel_calls=2).prefetch(2)
 
@@ -115,6 +118,7 @@ def _batch(
     labels: np.ndarray | None,
     batch_size: int,
     sigma: Sigma,
+    flip: bool,
     seed: int,
     part: tuple[int, int] = (0, 1),
 ) -> Callable[[tf.Tensor], Any]:
@@ -140,6 +144,10 @@ def _batch(
         images = tf.constant(images)
         labels = None if labels is None else tf.constant(labels)
 
+    def own_rows(purpose: int, update: tf.Tensor) -> rng.AnyStream:
+        stream = base.fold(purpose, update)
+        return stream.from_row(first) if first else stream
+
     def batch(update: tf.Tensor) -> Any:
         position = tf.range(first, first + rows, dtype=tf.int64)
         position += update * batch_size
@@ -156,11 +164,14 @@ def _batch(
         x = tf.gather(images, index)
         if x.dtype == tf.uint8:
             x = to_float(x)
-        stream = base.fold(rng.NOISE, update)
-        rest = stream.from_row(first) if first else stream
-        noise = rest.normal(tf.shape(x))
-        level = sigma(update) if callable(sigma) else sigma
-        x = tf.ensure_shape(x + level * noise, [rows, *images.shape[1:]])
+        if flip:
+            draw = own_rows(rng.FLIP, update).uniform([rows, 1, 1, 1])
+            x = tf.where(draw < 0.0, x[:, :, ::-1], x)
+        if callable(sigma) or sigma:
+            level = sigma(update) if callable(sigma) else sigma
+            noise = own_rows(rng.NOISE, update).normal(tf.shape(x))
+            x = x + level * noise
+        x = tf.ensure_shape(x, [rows, *images.shape[1:]])
         if labels is None:
             return x
         y = tf.gather(labels, index)

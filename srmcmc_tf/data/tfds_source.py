@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from srmcmc_tf.config.config import suggest
+from srmcmc_tf.config.fields import suggest
 from srmcmc_tf.data import sources
 from srmcmc_tf.data.sources import Entry, Source
 from srmcmc_tf.errors import UserError

@@ -74,7 +74,7 @@ def sample(
     seeds = list(seeds)
     chain: dict[str, Any] = {}
     if source.kind.has_chain:
-        noise = 0.0 if deterministic else model.noise
+        noise = 0.0 if deterministic else None
         chain = {"K": model.K if K is None else K, "noise": noise}
     file = directory / "samples.npz"
     _write(file, model, seeds, chain)
@@ -114,7 +114,7 @@ def table(
     directory = source.output_directory(out)
     points = len(model.image_shape) != 3
     rows = list(seeds) if points else list(seeds)[:16]
-    noise = 0.0 if deterministic else model.noise
+    noise = 0.0 if deterministic else None
     x = model.trace(rows, K, noise=noise).numpy()
     shares = (np.abs(x) > 1).mean(axis=(0, *range(2, x.ndim)))
     outside = dict(zip(K, map(float, shares), strict=True))
@@ -171,7 +171,7 @@ def _trace(
     model: Generator,
     seeds: list[int],
     steps: list[int],
-    noise: float,
+    noise: float | None,
     directory: pathlib.Path,
 ) -> tuple[pathlib.Path, pathlib.Path]:
     strip, animation = directory / "trace.png", directory / "trace.gif"

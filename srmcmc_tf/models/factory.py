@@ -4,6 +4,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import keras
+
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.models import energies, schedules
 from srmcmc_tf.models.baselines.dcgan import DCGAN
@@ -11,6 +13,8 @@ from srmcmc_tf.models.baselines.latent import LatentModel
 from srmcmc_tf.models.baselines.vae import VAE
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.models.short_run import ShortRunEBM
+from srmcmc_tf.models.stage import Stage
+from srmcmc_tf.sampling import rng
 
 _JIT_COMPILE: dict[str, bool | str] = {
     "auto": "auto",
@@ -35,29 +39,85 @@ def _learning_rate(config: Config) -> schedules.Anneal:
         config.learning_rate,
         after=config.anneal_after,
         half_life=config.learning_rate_half_life,
+        warm_up=config.warm_up,
     )
+
+
+def sigmas(
+    config: Config,
+    least: float = 0.0,
+    state: dict[str, Any] | None = None,
+) -> list[schedules.SigmaSchedule]:
+    """The sigma of each stage, coarse to fine.
+
+    Args:
+        config: the settings.
+        least: sigma is never smaller.
+        state: of `--sigma=auto`, to resume from.
+    """
+    if config.sigma == "auto":
+        auto = schedules.AutoSigma(
+            learning_rate=config.learning_rate,
+            least=max(least, config.noise),
+            state=state,
+        )
+        return [auto] * len(config.scales)
+    return [
+        schedules.Anneal(
+            float(scale.sigma),
+            after=config.anneal_after,
+            half_life=config.sigma_half_life,
+            least=least,
+        )
+        for scale in config.scales
+    ]
 
 
 def _short_run(config: Config) -> ShortRunEBM:
-    network: dict[str, Any] = dict(
-        n_f=config.n_f, seed=config.seed, dtype=config.precision
-    )
-    if config.data.points:
-        energy = energies.mlp(config.data.dimension, **network)
-    else:
-        energy = energies.convnet(config.image_size, config.channels, **network)
-    model = ShortRunEBM(
-        energy,
-        K=config.K,
-        step_size=config.step_size,
-        noise=config.noise,
-        seed=config.seed,
-    )
+    n = len(config.scales)
+    levels: list[Any] = [0.0] * n
+    if n > 1 and config.sigma != "auto":  # a single stage gets noisy data
+        levels = list(sigmas(config))
+    # The finest has the seed itself, as the only one of the paper's model has.
+    seeds = [rng.branch(config.seed, rng.STAGE, n - i) for i in range(1, n)]
+    stages = [
+        Stage(
+            _energy(config, scale.size, seed),
+            K=scale.K,
+            step_size=config.step_size,
+            noise=config.noise,
+            noise_end=_noise_end(config),
+            start_noise=config.start_noise,
+            sigma=sigma,
+        )
+        for scale, seed, sigma in zip(
+            config.scales, [*seeds, config.seed], levels, strict=True
+        )
+    ]
+    model = ShortRunEBM(stages, seed=config.seed)
+    optimizer = model.adam(_learning_rate(config))
+    optimizer.beta_1 = config.beta_1
     model.compile(
-        model.adam(_learning_rate(config)),
+        optimizer,
         jit_compile=_JIT_COMPILE[config.jit_compile],
     )
     return model
+
+
+def _energy(config: Config, size: int, seed: int) -> keras.Model:
+    network: dict[str, Any] = dict(
+        n_f=config.n_f, seed=seed, dtype=config.precision
+    )
+    if config.data.points:
+        return energies.mlp(config.data.dimension, **network)
+    kind = {"paper": energies.convnet, "pooled": energies.pooled}
+    return kind[config.network](size, config.channels, **network)
+
+
+def _noise_end(config: Config) -> float | None:
+    if not config.noise_decay:
+        return None
+    return config.noise * (1.0 - config.noise_decay)
 
 
 def _baseline(kind: type[LatentModel], config: Config) -> LatentModel:

@@ -1,11 +1,13 @@
 """What a short-run model does with its chains: images from seeds, and back."""
 
-from collections.abc import Callable, Container, Sequence
+import functools
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from srmcmc_tf.distribution import replicas
+from srmcmc_tf.models import scales
 from srmcmc_tf.models.generator import Generator, between
 from srmcmc_tf.models.stage import Stage
 from srmcmc_tf.sampling import chain, inversion, rng
@@ -24,9 +26,10 @@ class Sampler(Generator):
         self, stages: Sequence[Stage], *, seed: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(seed=seed, **kwargs)
-        if len(stages) != 1:
-            raise ValueError(f"one stage is needed, not {len(stages)}")
+        scales.check([stage.image_shape for stage in stages])
+        # As attributes of their own: Keras does not look into stages.
         self.energy = stages[-1].energy
+        self.coarser = [stage.energy for stage in stages[:-1]]
         self.stages = tuple(stages)
         self.compile_chains("auto")
 
@@ -36,23 +39,31 @@ class Sampler(Generator):
 
     @property
     def K(self) -> int:
-        """Steps of a chain."""
-        return self.stages[-1].K
+        """Steps of a chain, of all stages together."""
+        return sum(stage.K for stage in self.stages)
 
     @property
     def step_size(self) -> float:
-        """Factor of f' in a step."""
+        """Factor of f' in a step of the last stage."""
         return self.stages[-1].step_size
 
     @property
     def noise(self) -> float:
-        """Factor of the Gaussian noise in a step."""
+        """Factor of the Gaussian noise in the first step of the last stage."""
         return self.stages[-1].noise
 
     def start(self, seeds: Sequence[int]) -> tf.Tensor:
-        """The starts z of the chains of `seeds`, uniform in [-1, 1)."""
+        """The starts z of the chains of `seeds`, uniform in [-1, 1).
+
+        Returns:
+            float32 [n, h, w, c]; with several stages [n, d], the starts of
+            all of them one after another, coarse to fine.
+        """
         stream = rng.stream_per_row(seeds)
-        return self.stages[0].start(stream, stream.seeds.shape[0])
+        n = stream.seeds.shape[0]
+        return scales.join(
+            [stage.start(own, n) for stage, own in self.with_streams(stream)]
+        )
 
     def sample(
         self,
@@ -65,7 +76,9 @@ class Sampler(Generator):
 
         Args:
             seeds: integers [n]; each names a start and all noise of its chain.
-            K: steps, by default those of the training.
+            K: steps of all stages together, by default those of the training.
+                Fewer end in an earlier stage, which is then enlarged; more are
+                made by the last stage.
             noise: factor of the noise, by default that of the training.
         """
         K = self.K if K is None else K
@@ -80,20 +93,27 @@ class Sampler(Generator):
     ) -> tf.Tensor:
         """The chains of `sample` at some steps, float32 [n, s, h, w, c].
 
+        Coarse stages are shown enlarged.
+
         Args:
             seeds: integers, shape [n].
             steps: increasing numbers of steps, [s]; 0 is the start.
             noise: see `sample`.
         """
-        (stage,) = self.stages
-        stream = rng.stream_per_row(seeds).fold(rng.CHAIN)
-        x, done, seen = self.start(seeds), 0, []
-        for step in steps:
-            settings = stage.settings(step - done, noise, done)
-            x = self._shared_chain((x, stream), *settings)
-            done = step
-            seen.append(x)
-        return tf.stack(seen, axis=1)
+        stream = rng.stream_per_row(seeds)
+        starts = self._split(self.start(seeds))
+        frames: list[Any] = [None] * len(steps)
+        x = None
+        for i, (stage, own) in enumerate(self.with_streams(stream)):
+            own, done = own.fold(rng.CHAIN), 0
+            x = stage.begin(starts[i], x, self._within(i, steps[-1]) > 0)
+            for j, step in enumerate(steps):
+                until = self._within(i, step)
+                settings = stage.settings(until - done, noise, done)
+                x = self._shared_chains[i]((x, own), *settings)
+                done = until
+                frames[j] = self._later(i, until, x, frames[j])
+        return tf.stack(frames, axis=1)
 
     def interpolate(
         self,
@@ -106,14 +126,15 @@ class Sampler(Generator):
         """The deterministic ends [n, r, h, w, c] of starts between two.
 
         Args:
-            z1, z2: starts [n, h, w, c], as of `start`.
+            z1, z2: starts, as of `start`.
             rho: weights of `z1` in [0, 1], shape [r]; see `between`.
             K: steps, by default those of the training.
         """
         z = between(z1, z2, rho)
         K = tf.cast(self.K if K is None else K, tf.int32)
-        starts = tf.reshape(z, [-1, *z.shape[2:]])
-        return tf.reshape(self._shared_ascent(starts, K), tf.shape(z))
+        ends = self._shared_ascent(tf.reshape(z, [-1, *z.shape[2:]]), K)
+        shape = tf.concat([tf.shape(z)[:2], self.image_shape], axis=0)
+        return tf.reshape(ends, shape)
 
     def reconstruct(
         self,
@@ -144,11 +165,10 @@ class Sampler(Generator):
         x = tf.convert_to_tensor(x, tf.float32)
         z = self.start(range(len(x)) if seeds is None else seeds)
         return inversion.infer(
-            self.energy,
+            functools.partial(self.with_pullback, K=self.K if K is None else K),
             x,
             z,
-            K=self.K if K is None else K,
-            step_size=self.step_size,
+            metric=self.metric(),
             observe=observe,
             iterations=iterations,
             rule=rule,
@@ -157,37 +177,121 @@ class Sampler(Generator):
             share=self._share,
         )
 
-    def run_chain(
-        self,
-        z: tf.Tensor,
-        stream: rng.AnyStream,
-        *,
-        K: Any = None,
-        noise: Any = None,
-    ) -> chain.Chain:
-        """`chain.langevin`, compiled; the settings are those of `sample`."""
-        (stage,) = self.stages
-        return stage.compiled.langevin(z, stream, *stage.settings(K, noise))
+    def with_pullback(
+        self, z: tf.Tensor, K: Any
+    ) -> tuple[tf.Tensor, inversion.Pullback]:
+        """The ends of chains without noise, and how a gradient comes back.
 
-    def fresh_chain(self, n: Any, *draw: Any) -> chain.Chain:
-        """`n` chains of an update, with the noise that `draw` names."""
-        whole = rng.stream(self.seed).fold(*draw, 0)
-        stream = replicas.own_rows(whole, n)
-        z = self.stages[0].start(stream, n)
-        return self.run_chain(z, stream.fold(rng.CHAIN))
+        See `inversion.with_pullback`; this is the same for all stages.
+        """
+        x, backs, factors = None, [], []
+        for i, (stage, start) in enumerate(
+            zip(self.stages, self._split(z), strict=True)
+        ):
+            steps = self._within(i, K)
+            x = stage.begin(start, x, steps > 0)
+            x, back = inversion.with_pullback(
+                stage.energy, x, K=steps, step_size=stage.step_size
+            )
+            backs.append(back)
+            factors.append(tf.where(steps > 0, stage.start_noise, 0.0))
+
+        def pullback(gradient: tf.Tensor) -> tf.Tensor:
+            found: list[tf.Tensor] = []
+            for i in range(len(backs) - 1, 0, -1):
+                gradient = backs[i](gradient)
+                found.insert(0, factors[i] * gradient)
+                shape = self.stages[i - 1].image_shape
+                gradient = scales.add_up(gradient, shape)
+            return scales.join([backs[0](gradient), *found])
+
+        return x, pullback
+
+    def metric(self) -> tf.Tensor:
+        """Factors of a gradient by z, with which all scales move as far.
+
+        A pixel of a coarse stage is many of an image, and the z of a following
+        stage counts less: without them a descent diverges at the coarse end
+        and does not move at the fine one. 1 for a single stage.
+        """
+        factors = []
+        for i, stage in enumerate(self.stages):
+            pixels = self.image_shape[0] // stage.image_shape[0]
+            weight = stage.start_noise if i else 1.0
+            factor = 1.0 / (pixels * weight) ** 2 if weight else 0.0
+            factors.append(tf.fill([1, *stage.image_shape], factor))
+        return scales.join(factors) if len(factors) > 1 else tf.constant(1.0)
+
+    def fresh_chains(self, stream: rng.AnyStream, n: Any) -> list[chain.Chain]:
+        """Runs `n` chains with noise of a stream; the ends of each stage."""
+        ran: list[chain.Chain] = []
+        for stage, own in self.with_streams(stream):
+            before = ran[-1].x if ran else None
+            x = stage.begin(stage.start(own, n), before)
+            ran.append(stage.run(x, own))
+        return ran
+
+    def set_sigmas(self, sigmas: Sequence[Any]) -> None:
+        """Changes the sigma of each stage from the next update on."""
+        for stage, sigma in zip(self.stages, sigmas, strict=True):
+            stage.sigma = sigma
+        self.set_seed(self.seed)  # sigma is part of the same graphs
 
     def compile_chains(self, jit_compile: bool | str) -> None:
         """Compiles the chains, by XLA if `jit_compile` ("auto": on a GPU)."""
         self._jit_chain = jit_compile
         if jit_compile == "auto":
             jit_compile = bool(tf.config.list_physical_devices("GPU"))
-        (stage,) = self.stages
-        stage.compile(jit_compile=bool(jit_compile))
-        self._shared_chain = self._share(
-            lambda rows, *settings: stage.compiled.langevin(*rows, *settings).x
-        )
-        self._shared_ascent = self._share(stage.compiled.ascend)
+        self._shared_chains = []
+        for stage in self.stages:
+            stage.compile(jit_compile=bool(jit_compile))
+            self._shared_chains.append(self._share(_ends(stage)))
+        self._shared_ascent = self._share(self._ascend)
+
+    def _ascend(self, z: tf.Tensor, K: tf.Tensor) -> tf.Tensor:
+        """The ends of the chains without noise after K steps."""
+        x = None
+        for i, (stage, start) in enumerate(
+            zip(self.stages, self._split(z), strict=True)
+        ):
+            steps = self._within(i, K)
+            x = stage.begin(start, x, steps > 0)
+            x = stage.compiled.ascend(x, steps)
+        return x
 
     def _share(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """`function`, with its rows divided among the devices."""
         return replicas.share_rows(self.distribute_strategy, function)
+
+    def _split(self, z: tf.Tensor) -> list[tf.Tensor]:
+        return scales.split(z, [stage.image_shape for stage in self.stages])
+
+    def with_streams(
+        self, stream: rng.AnyStream
+    ) -> Iterator[tuple[Stage, rng.AnyStream]]:
+        """Each stage with its own stream; the first one's is `stream`."""
+        for i, stage in enumerate(self.stages):
+            yield stage, stream.fold(rng.STAGE, i) if i else stream
+
+    def _within(self, i: int, K: Any) -> tf.Tensor:
+        """How many of the first K steps of a chain are those of stage i.
+
+        The last stage has all that follow, more than in training if need be.
+        """
+        K -= sum(stage.K for stage in self.stages[:i])
+        most = tf.int32.max if i + 1 == len(self.stages) else self.stages[i].K
+        return tf.clip_by_value(tf.cast(K, tf.int32), 0, most)
+
+    def _later(
+        self, i: int, steps: tf.Tensor, x: tf.Tensor, frame: tf.Tensor | None
+    ) -> tf.Tensor:
+        """The frame of the stages up to i: of i, if it made steps of it."""
+        if frame is None:
+            return x
+        enlarged = scales.enlarge(frame, self.stages[i].image_shape)
+        return tf.where(steps > 0, x, enlarged)
+
+
+def _ends(stage: Stage) -> Callable[..., tf.Tensor]:
+    """The compiled chain of a stage as a function of rows, for `share_rows`."""
+    return lambda rows, *settings: stage.compiled.langevin(*rows, *settings).x

@@ -31,6 +31,7 @@ class Anneal(keras.optimizers.schedules.LearningRateSchedule):
         after: the update from which it falls.
         half_life: updates in which it halves; 0 keeps it constant.
         least: it is never smaller.
+        warm_up: updates in which it rises from 0, linearly.
 
     Examples:
 
@@ -45,13 +46,21 @@ class Anneal(keras.optimizers.schedules.LearningRateSchedule):
         after: int,
         half_life: int,
         least: float = 0.0,
+        warm_up: int = 0,
     ) -> None:
         self.initial = initial
         self.after = after
         self.half_life = half_life
         self.least = least
+        self.warm_up = warm_up
 
     def __call__(self, step: Any) -> tf.Tensor:
+        if not self.warm_up:
+            return self._annealed(step)
+        risen = (tf.cast(step, tf.float32) + 1.0) / self.warm_up
+        return tf.minimum(risen, 1.0) * self._annealed(step)
+
+    def _annealed(self, step: Any) -> tf.Tensor:
         if not self.half_life:
             return tf.constant(max(self.initial, self.least), tf.float32)
         past = tf.maximum(tf.cast(step, tf.float32) - self.after, 0.0)
@@ -70,6 +79,7 @@ class Anneal(keras.optimizers.schedules.LearningRateSchedule):
             "after": self.after,
             "half_life": self.half_life,
             "least": self.least,
+            "warm_up": self.warm_up,
         }
 
 

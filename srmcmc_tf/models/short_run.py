@@ -89,11 +89,9 @@ class ShortRunEBM(Sampler):
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One update of Algorithm 1; returns its quantities by name."""
         x = unpack_images(data)
-        ran = self.fresh_chain(
-            tf.shape(x)[0], rng.TRAIN, self.optimizer.iterations
-        )
+        pairs = self._pairs(x, rng.TRAIN, self.optimizer.iterations)
         with tf.GradientTape() as tape:
-            logs = self._compare(x, ran, training=True)
+            logs = self._compare(pairs, training=True)
             # The gradient is summed over replicas; the paper takes the mean.
             n = tf.distribute.get_strategy().num_replicas_in_sync
             loss = self.optimizer.scale_loss(logs["loss"] / n)
@@ -106,48 +104,73 @@ class ShortRunEBM(Sampler):
     def test_step(self, data: Any) -> dict[str, tf.Tensor]:
         """The quantities of an update on other data, without the update."""
         x = unpack_images(data)
-        ran = self.fresh_chain(tf.shape(x)[0], rng.TEST, 0)
-        logs = self._compare(x, ran, training=False)
+        logs = self._compare(self._pairs(x, rng.TEST, 0), training=False)
         return replicas.logs(logs)
 
     def checkpoint_items(self) -> dict[str, Any]:
-        return {"energy": self.energy, **super().checkpoint_items()}
+        coarser = {
+            f"stage_{i}": energy for i, energy in enumerate(self.coarser)
+        }
+        return {"energy": self.energy, **coarser, **super().checkpoint_items()}
 
     def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "energy": keras.saving.serialize_keras_object(self.energy),
-            "K": self.K,
-            "step_size": self.step_size,
-            "noise": self.noise,
-            "seed": self.seed,
-        }
+        stages = [keras.saving.serialize_keras_object(s) for s in self.stages]
+        return {**super().get_config(), "energy": stages, "seed": self.seed}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> "ShortRunEBM":
+        # A single energy is what earlier versions wrote, with K beside it.
         energy = keras.saving.deserialize_keras_object(config["energy"])
         return cls(**{**config, "energy": energy})
 
     def get_compile_config(self) -> dict[str, Any]:
         return {**super().get_compile_config(), "jit_compile": self._jit_chain}
 
+    def _pairs(
+        self, x: tf.Tensor, *draw: Any
+    ) -> list[tuple[tf.Tensor, chain.Chain]]:
+        """The data of each stage, and its chains with the noise of `draw`."""
+        whole = rng.stream(self.seed).fold(*draw, 0)
+        n, update = tf.shape(x)[0], self.optimizer.iterations
+        stream = replicas.own_rows(whole, n)
+        data = [s.data(x, own, update) for s, own in self.with_streams(stream)]
+        return list(zip(data, self.fresh_chains(stream, n), strict=True))
+
     def _compare(
-        self, x: tf.Tensor, ran: chain.Chain, *, training: bool
+        self, pairs: list[tuple[tf.Tensor, chain.Chain]], *, training: bool
     ) -> dict[str, tf.Tensor]:
-        """f on data and on samples, as one batch, and the chain's numbers."""
-        f = self.energy(tf.concat([x, ran.x], axis=0), training=training)
-        f_data, f_samples = tf.split(f, 2)
-        f_data, f_samples = tf.reduce_mean(f_data), tf.reduce_mean(f_samples)
-        outside = tf.cast(tf.abs(ran.x) > 1.0, tf.float32)
-        return {
-            # The energy's own losses are those of its regularizers and layers.
-            "loss": sum(self.energy.losses, f_samples - f_data),
-            "f_data": f_data,
-            "f_samples": f_samples,
-            "f_difference": f_data - f_samples,
-            "f_prime_norm": ran.f_prime_norm,
-            "out_of_range": tf.reduce_mean(outside),
+        """The quantities of all stages: sums, but means of the last two."""
+        each = [
+            _compare(stage.energy, x, ran, training=training)
+            for stage, (x, ran) in zip(self.stages, pairs, strict=True)
+        ]
+        if len(each) == 1:
+            return each[0]
+        logs = {
+            name: tf.add_n([logs[name] for logs in each]) for name in each[0]
         }
+        for name in ("f_prime_norm", "out_of_range"):
+            logs[name] /= len(each)
+        return logs
+
+
+def _compare(
+    energy: keras.Model, x: tf.Tensor, ran: chain.Chain, *, training: bool
+) -> dict[str, tf.Tensor]:
+    """f on data and on samples, as one batch, and the chain's numbers."""
+    f = energy(tf.concat([x, ran.x], axis=0), training=training)
+    f_data, f_samples = tf.split(f, 2)
+    f_data, f_samples = tf.reduce_mean(f_data), tf.reduce_mean(f_samples)
+    outside = tf.cast(tf.abs(ran.x) > 1.0, tf.float32)
+    return {
+        # The energy's own losses are those of its regularizers and layers.
+        "loss": sum(energy.losses, f_samples - f_data),
+        "f_data": f_data,
+        "f_samples": f_samples,
+        "f_difference": f_data - f_samples,
+        "f_prime_norm": ran.f_prime_norm,
+        "out_of_range": tf.reduce_mean(outside),
+    }
 
 
 def _stages(

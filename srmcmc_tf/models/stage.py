@@ -1,29 +1,47 @@
 """One scale of a model: an energy, and the settings of the chain run on it."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
+from srmcmc_tf.models import scales
 from srmcmc_tf.sampling import chain, rng
 
 
 @keras.saving.register_keras_serializable("srmcmc_tf")
 class Stage:
-    """An energy and the chain that is run on it.
+    """An energy and the chain that is run on it, at one size of images.
+
+    A `ShortRunEBM` has a list of them, coarse to fine; the paper's has one.
+    The first starts from uniform noise, each following one from the enlarged
+    end of the one before plus uniform noise.
 
     Args:
         energy: `keras.Model`, images [n, h, w, c] to f [n, 1] or [n]; built.
         K: steps of a chain.
         step_size: factor of the gradient f' in a step.
         noise: factor of the Gaussian noise in a step.
+        noise_end: that of the K-th step; it changes linearly along the chain,
+            and steps after the K-th keep it. By default `noise`.
+        start_noise: factor of the uniform noise that is added to the enlarged
+            end of the stage before; the first stage has no use for it.
+        sigma: standard deviation of the Gaussian noise that an update adds to
+            the data of this stage: a number, or a function of the update such
+            as a schedule. The default is for data that are noisy already.
 
     Examples:
 
-    >>> energy = srmcmc_tf.energies.convnet(8, channels=1, n_f=4)
-    >>> srmcmc_tf.Stage(energy, K=5).image_shape
-    (8, 8, 1)
+    >>> stages = [
+    ...     srmcmc_tf.Stage(srmcmc_tf.energies.pooled(8, n_f=4), K=5),
+    ...     srmcmc_tf.Stage(srmcmc_tf.energies.pooled(16, n_f=4), K=3),
+    ... ]
+    >>> model = srmcmc_tf.ShortRunEBM(stages)
+    >>> model.sample(seeds=[0, 1]).shape, model.K
+    (TensorShape([2, 16, 16, 3]), 8)
     """
 
     def __init__(
@@ -33,9 +51,15 @@ class Stage:
         K: int = 100,
         step_size: float = 1.0,
         noise: float = 0.01,
+        noise_end: float | None = None,
+        start_noise: float = 0.1,
+        sigma: float | Callable[[Any], Any] = 0.0,
     ) -> None:
         self.energy = energy
-        self.K, self.step_size, self.noise = K, step_size, noise
+        self.K, self.step_size = K, step_size
+        self.noise, self.noise_end = noise, noise_end
+        self.start_noise = start_noise
+        self.sigma = sigma
         self.compile(jit_compile=False)
 
     @property
@@ -53,8 +77,36 @@ class Stage:
         )
 
     def start(self, stream: rng.AnyStream, n: Any) -> tf.Tensor:
-        """The starts of `n` chains, drawn from a stream."""
+        """The z of `n` chains, drawn from a stream: uniform in [-1, 1)."""
         return stream.fold(rng.START).uniform([n, *self.image_shape])
+
+    def begin(
+        self, z: tf.Tensor, before: tf.Tensor | None, reached: Any = True
+    ) -> tf.Tensor:
+        """Where the chains start.
+
+        Args:
+            z: as of `start`.
+            before: the ends of the stage before; None for the first stage.
+            reached: whether the chains make a step of this stage: if not, no
+                noise is added.
+        """
+        if before is None:
+            return z
+        factor = tf.where(reached, self.start_noise, 0.0)
+        return scales.enlarge(before, self.image_shape) + factor * z
+
+    def run(
+        self,
+        x: tf.Tensor,
+        stream: rng.AnyStream,
+        *,
+        K: Any = None,
+        noise: Any = None,
+    ) -> chain.Chain:
+        """Runs its chains from `x`; settings are by default its own."""
+        stream = stream.fold(rng.CHAIN)
+        return self.compiled.langevin(x, stream, *self.settings(K, noise))
 
     def settings(
         self, K: Any = None, noise: Any = None, first: Any = 0
@@ -63,11 +115,28 @@ class Stage:
 
         Args:
             K: number of steps.
-            noise: factor of the noise.
+            noise: factor of the noise of all steps.
             first: number of the first step.
         """
-        K = self.K if K is None else K
-        return chain.settings(K, self.noise if noise is None else noise, first)
+        if noise is None:
+            noise = self.noise
+            if self.noise_end is not None:
+                noise = np.linspace(self.noise, self.noise_end, self.K)
+        return chain.settings(self.K if K is None else K, noise, first)
+
+    def data(self, x: tf.Tensor, stream: rng.AnyStream, update: Any) -> Any:
+        """The data of an update at this stage: shrunk, and with noise.
+
+        Args:
+            x: images of the finest stage.
+            stream: names the noise.
+            update: the number of the update, of which sigma is a function.
+        """
+        x = scales.shrink(x, self.image_shape)
+        if not callable(self.sigma) and not self.sigma:
+            return x
+        sigma = self.sigma(update) if callable(self.sigma) else self.sigma
+        return x + sigma * stream.fold(rng.NOISE).normal(tf.shape(x))
 
     def get_config(self) -> dict[str, Any]:
         return {
@@ -75,9 +144,15 @@ class Stage:
             "K": self.K,
             "step_size": self.step_size,
             "noise": self.noise,
+            "noise_end": self.noise_end,
+            "start_noise": self.start_noise,
+            "sigma": keras.saving.serialize_keras_object(self.sigma),
         }
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> "Stage":
-        energy = keras.saving.deserialize_keras_object(config["energy"])
-        return cls(**{**config, "energy": energy})
+        found = {
+            name: keras.saving.deserialize_keras_object(config[name])
+            for name in ("energy", "sigma")
+        }
+        return cls(**{**config, **found})

@@ -182,10 +182,12 @@ class Run:
         if not self.exists:
             model = flags.get("model", FIELDS["model"].default)
             MODEL_KINDS[model].check_flags(flags)
-            base = presets.load(
-                flags.get("dataset", FIELDS["dataset"].default), model
+            return presets.load(
+                flags.get("dataset", FIELDS["dataset"].default),
+                model,
+                recipe=flags.get("recipe", FIELDS["recipe"].default),
+                given=flags,
             )
-            return dataclasses.replace(base, **flags)
         self._check_same(flags)
         return dataclasses.replace(self.config, **flags)
 

@@ -58,7 +58,8 @@ def run(
             which a chain does not depend on those beside it.
         K: number of steps, an integer or an integer scalar.
         step_size: factor of the gradient.
-        noise: factor of the Gaussian noise.
+        noise: factor of the Gaussian noise, or one for each step; those after
+            the last have its factor.
         first: number of the first step, if a chain is continued: the noise of
             a step is a function of the stream and its number.
         kernel: which step; see `kernels`.
@@ -69,7 +70,7 @@ def run(
     """
 
     def move(x: tf.Tensor, stream: AnyStream, k: tf.Tensor) -> Step:
-        factors = dict(step_size=step_size, noise=noise)
+        factors = dict(step_size=step_size, noise=noise_at(noise, k))
         return kernels.step(
             f, x, stream, k, kernel=kernel, project=project, **factors
         )
@@ -127,6 +128,12 @@ def ascend(
     return x
 
 
+def noise_at(noise: Any, k: tf.Tensor) -> tf.Tensor:
+    """The factor of the noise of step k: `noise`, or one of several."""
+    noise = tf.reshape(tf.cast(noise, tf.float32), [-1])
+    return noise[tf.minimum(k, tf.size(noise) - 1)]
+
+
 class Compiled(NamedTuple):
     """`langevin` and `ascend` on one energy, each as a `tf.function`.
 
@@ -162,4 +169,4 @@ def compiled(f: Energy, *, step_size: float, jit_compile: bool) -> Compiled:
 def settings(K: Any, noise: Any, first: Any = 0) -> tuple[tf.Tensor, ...]:
     """Those of `Compiled.langevin` as tensors: another value cannot retrace."""
     K, first = tf.cast(K, tf.int32), tf.cast(first, tf.int32)
-    return K, tf.cast(noise, tf.float32), first
+    return K, tf.reshape(tf.cast(noise, tf.float32), [-1]), first

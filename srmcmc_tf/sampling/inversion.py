@@ -17,6 +17,7 @@ _OPTIMIZERS = {"descent": keras.optimizers.SGD, "adam": keras.optimizers.Adam}
 
 Observe = Callable[[tf.Tensor], tf.Tensor]
 Pullback = Callable[[tf.Tensor], tf.Tensor]
+Run = Callable[[tf.Tensor], tuple[tf.Tensor, Pullback]]
 
 
 class Reconstruction(NamedTuple):
@@ -37,12 +38,11 @@ class Reconstruction(NamedTuple):
 
 
 def infer(
-    f: Energy,
+    run: Run,
     x: tf.Tensor,
     z: tf.Tensor,
     *,
-    K: Any,
-    step_size: Any = 1.0,
+    metric: Any = 1.0,
     observe: Observe = tf.identity,
     iterations: int = 200,
     rule: str = "descent",
@@ -53,11 +53,11 @@ def infer(
     """Descends on ||observe(x) - observe(M(z))||^2 from given starts.
 
     Args:
-        f: callable, a batch to values; see `with_pullback`.
+        run: the chains: starts z to what `with_pullback` returns.
         x: images [n, h, w, c].
-        z: the first starts, of the same shape.
-        K: steps of the chain.
-        step_size: factor of f' in a step of the chain.
+        z: the first starts.
+        metric: factors of the gradient's entries, which make a step of z move
+            M(z) as far at each scale.
         observe: images to what is known of them.
         iterations: steps of the descent.
         rule: "descent" or "adam".
@@ -71,7 +71,8 @@ def infer(
     @tf.function
     def gradient(rows: list[tf.Tensor]) -> tuple[tf.Tensor, ...]:
         z, target = rows
-        return misfit(f, z, target, K=K, step_size=step_size, observe=observe)
+        ends, losses, slope = misfit(run, z, target, observe=observe)
+        return ends, losses, metric * slope
 
     gradient = share(gradient)
     variable = tf.Variable(z)
@@ -88,39 +89,36 @@ def infer(
 
 
 def descend(
-    f: Energy,
+    run: Run,
     x: tf.Tensor,
     z: tf.Tensor,
     *,
     iterations: Any,
-    K: Any,
-    step_size: Any,
+    metric: Any = 1.0,
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """What `infer` finds by the rule "descent", as one graph, for an export.
 
     Call it inside a `tf.function`.
 
     Args:
-        f, x, z, K, step_size: see `infer`.
+        run, x, z, metric: see `infer`.
         iterations: steps of the descent, an integer scalar.
 
     Returns:
         The ends M(z) [n, ...] and their mean squared errors [n].
     """
     for _ in tf.range(iterations):
-        _, _, slope = misfit(f, z, x, K=K, step_size=step_size)
-        z = z - STEP["descent"] * slope
-    ends, losses, _ = misfit(f, z, x, K=K, step_size=step_size)
+        _, _, slope = misfit(run, z, x)
+        z = z - STEP["descent"] * (metric * slope)
+    ends, losses, _ = misfit(run, z, x)
     return ends, losses / _pixels(x)
 
 
 def misfit(
-    f: Energy,
+    run: Run,
     z: tf.Tensor,
     target: tf.Tensor,
     *,
-    K: Any,
-    step_size: Any = 1.0,
     observe: Observe = tf.identity,
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """M(z), ||target - observe(M(z))||^2 per row, and its gradient by z."""
@@ -129,7 +127,7 @@ def misfit(
     def loss(ends: tf.Tensor) -> tf.Tensor:
         return tf.reduce_sum(tf.square(target - observe(ends)), axes)
 
-    return through_chain(f, z, loss, K=K, step_size=step_size)
+    return _through(run, z, loss)
 
 
 def iterate(
@@ -179,7 +177,15 @@ def through_chain(
     Returns:
         The ends M(z) [n, ...], their losses [n], the gradient [n, ...].
     """
-    x, pullback = with_pullback(f, z, K=K, step_size=step_size)
+    return _through(
+        lambda z: with_pullback(f, z, K=K, step_size=step_size), z, loss
+    )
+
+
+def _through(
+    run: Run, z: tf.Tensor, loss: Callable[[tf.Tensor], tf.Tensor]
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    x, pullback = run(z)
     with tf.GradientTape() as tape:
         tape.watch(x)
         losses = loss(x)

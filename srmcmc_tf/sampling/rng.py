@@ -20,9 +20,11 @@ import tensorflow as tf
 
 # Purposes, always folded in first: draws for different ends share no stream.
 # START and CHAIN are of a sample, TRAIN and TEST of the chains of a batch,
-# BRANCH is of a run that the guard rolled back, BANK of persistent chains.
-START, CHAIN, TRAIN, TEST, ORDER, NOISE, TOY, BRANCH = range(8)
-BANK = 11
+# BRANCH is of a run that the guard rolled back, LAYERS of layers such as
+# Dropout, STAGE of a stage after the first, FLIP of images that are mirrored,
+# BANK of persistent chains.
+START, CHAIN, TRAIN, TEST, ORDER, NOISE, TOY, BRANCH, LAYERS = range(9)
+STAGE, FLIP, BANK = 9, 10, 11
 
 _PHILOX = 1  # TensorFlow's number for this generator
 
@@ -143,6 +145,11 @@ def stream_per_row(numbers: Sequence[int]) -> StreamPerRow:
     if seeds.shape.rank != 2 or seeds.shape[0] == 0:
         raise ValueError("seeds must be a list of integers, such as range(64)")
     return StreamPerRow(seeds)
+
+
+def branch(number: int, *values: int) -> int:
+    """The integer seed that integers name within another one."""
+    return int(stream(number).fold(*values).integer(2**31 - 1))
 
 
 def _seed(number: Any) -> tf.Tensor:

@@ -58,7 +58,7 @@ def write(
             # A server takes a number for a version, and ignores other names.
             with atomic.directory(path) as temporary:
                 weights = tf.Module()
-                weights.list = [v.value for v in model.energy.variables]
+                weights.list = [v.value for v in model.variables]
                 tf.saved_model.save(weights, str(temporary), functions)
                 _write_warm_up(temporary / WARM_UP, model, functions)
                 model_card.write(temporary, facts, limits, functions)

@@ -128,13 +128,13 @@ class _Served:
     def _descend_from_seeds(
         self, x: tf.Tensor, iterations: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
+        model = self.model
         return inversion.descend(
-            self.model.energy,
+            functools.partial(model.with_pullback, K=model.K),
             x,
-            self.model.start(tf.range(tf.shape(x)[0])),
+            model.start(tf.range(tf.shape(x)[0])),
             iterations=iterations,
-            K=self.model.K,
-            step_size=self.model.step_size,
+            metric=model.metric(),
         )
 
 

@@ -52,6 +52,8 @@ def branch(session: Session, restored: Restored, model: Generator) -> Branch:
         session.config, restored.interventions, restored.notes.get("sigma")
     )
     model.set_seed(found.seed)
+    if len(found.sigmas) > 1:
+        model.set_sigmas(found.sigmas)
     return found
 
 
@@ -91,7 +93,9 @@ def fit(
         return pipeline.endless(
             session.observed,
             batch_size=config.batch_size,
-            sigma=found.sigma,
+            # With several stages the model adds the noise, at each size.
+            sigma=found.sigma if len(found.sigmas) == 1 else 0.0,
+            flip=config.flip == "on",
             seed=found.seed,
             start=start,
             part=part,

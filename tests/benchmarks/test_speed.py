@@ -13,13 +13,13 @@ def test_fit_is_compared_with_the_bare_update():
 
 def test_the_timed_chain_runs_K_steps_of_a_batch(monkeypatch):
     model = common.model(8, 1, 4, 2)
-    asked, run_chain = [], model.run_chain
+    asked, run = [], model.stages[0].run
 
     def spy(z, stream, *, K):
         asked.append((tuple(z.shape), K))
-        return run_chain(z, stream, K=K)
+        return run(z, stream, K=K)
 
-    monkeypatch.setattr(model, "run_chain", spy)
+    monkeypatch.setattr(model.stages[0], "run", spy)
     speed._chain(model)(3, 5)
     assert asked == [((3, 8, 8, 1), 5)]
 

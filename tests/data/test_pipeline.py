@@ -61,6 +61,22 @@ def test_noise_has_the_standard_deviation_sigma_and_follows_its_schedule():
     )
 
 
+def test_half_of_the_images_are_mirrored_anew_in_each_epoch():
+    images = random_images(64)
+    make = dict(batch_size=64, sigma=0.0, seed=2)
+    plain = take(pipeline.endless(images, **make), 2)
+    mirrored = take(pipeline.endless(images, **make, flip=True), 2)
+    same = (plain == mirrored).all(axis=(2, 3, 4))
+    other = (plain[:, :, :, ::-1] == mirrored).all(axis=(2, 3, 4))
+    assert (same ^ other).all() and 0.3 < same.mean() < 0.7
+    assert not np.array_equal(same[0], same[1])
+    parts = [
+        take(pipeline.endless(images, **make, flip=True, part=(i, 2)), 2)
+        for i in range(2)
+    ]
+    np.testing.assert_array_equal(np.concatenate(parts, 1), mirrored)
+
+
 def test_batches_of_floats_are_refused():
     with pytest.raises(ValueError, match="uint8"):
         pipeline.batches(np.zeros([64, 8, 8, 1], np.float32))

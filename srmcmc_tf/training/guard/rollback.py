@@ -15,9 +15,10 @@ import tensorflow as tf
 
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.errors import NonFiniteError
+from srmcmc_tf.models import factory
 from srmcmc_tf.models.divergence import Divergence
 from srmcmc_tf.models.generator import Generator
-from srmcmc_tf.models.schedules import Anneal, AutoSigma, SigmaSchedule
+from srmcmc_tf.models.schedules import SigmaSchedule
 from srmcmc_tf.runs import interventions, tensorboard
 from srmcmc_tf.runs.checkpoints import Checkpoints
 from srmcmc_tf.runs.interventions import Intervention
@@ -39,11 +40,16 @@ class Branch(NamedTuple):
 
     Attributes:
         seed: names the noise and the order of the data.
-        sigma: the schedule of sigma.
+        sigmas: the schedule of sigma of each stage, coarse to fine.
     """
 
     seed: int
-    sigma: SigmaSchedule
+    sigmas: tuple[SigmaSchedule, ...]
+
+    @property
+    def sigma(self) -> SigmaSchedule:
+        """The schedule of sigma of the finest stage."""
+        return self.sigmas[-1]
 
 
 def branch(
@@ -59,29 +65,13 @@ def branch(
         sigma_state: of the schedule, from that checkpoint.
     """
     least = past[-1]["sigma_least"] if past else 0.0
-    sigma: SigmaSchedule
-    if config.sigma == "auto":
-        sigma = AutoSigma(
-            learning_rate=config.learning_rate,
-            least=max(least, config.noise),
-            state=sigma_state,
-        )
-    else:
-        sigma = Anneal(
-            config.sigma,
-            after=config.anneal_after,
-            half_life=config.sigma_half_life,
-            least=least,
-        )
-    return Branch(branch_seed(config.seed, len(past)), sigma)
+    sigmas = factory.sigmas(config, least, sigma_state)
+    return Branch(branch_seed(config.seed, len(past)), tuple(sigmas))
 
 
 def branch_seed(base: int, number: int) -> int:
     """Returns the seed of the branch after so many interventions."""
-    if not number:
-        return base
-    stream = rng.stream(base).fold(rng.BRANCH, number)
-    return int(stream.integer(2**31 - 1))
+    return rng.branch(base, rng.BRANCH, number) if number else base
 
 
 def roll_back(

@@ -1,0 +1,30 @@
+import pytest
+
+from srmcmc_tf.config import presets
+from srmcmc_tf.errors import UserError
+
+
+@pytest.mark.parametrize(
+    "dataset, given, message",
+    [
+        ("cifar10", dict(coarse_K="9,9,9"), "begin below the 8x8"),
+        ("digits", dict(coarse_K="9,9", network="pooled"), "below the 4x4"),
+        ("cifar10", dict(coarse_K="9", coarse_sigma="1,1"), "one for each"),
+        ("cifar10", dict(coarse_sigma="1"), "one for each"),
+        ("cifar10", dict(recipe="pyramid"), "needs --coarse_K"),
+        ("toy_2d", dict(coarse_K="9"), "toy_2d are points"),
+        ("toy_2d", dict(flip="on"), "--flip=on is for images"),
+        ("toy_2d", dict(network="pooled"), "--network=pooled is for images"),
+        (
+            "cifar10",
+            dict(coarse_K="9", coarse_sigma="1", sigma="auto"),
+            "no --coarse_sigma",
+        ),
+        ("digits", dict(sigma="auto", guard="off"), "needs --guard=on"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(
+    dataset, given, message
+):
+    with pytest.raises(UserError, match=message):
+        presets.load(dataset, given=given)
