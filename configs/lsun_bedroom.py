@@ -1,5 +1,6 @@
 """LSUN bedrooms, 64x64x3: the paper's Table 1 and Figure 6.
 
+    bin/train --dataset=lsun_bedroom        # downloads 43 GB, needs 86 GB
     bin/train --dataset=lsun_bedroom --data_dir=PATH/bedroom_train_lmdb
     bin/train --dataset=lsun_bedroom --data_dir=FOLDER_OF_IMAGES
 

@@ -6,13 +6,10 @@ import http.client
 import io
 import pathlib
 import tarfile
-import urllib.request
 import zlib
 
-from tqdm import tqdm
-
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import atomic, cache
+from srmcmc_tf.files import cache, download
 
 ARCHIVE = "inception-2015-12-05.tgz"
 GRAPH = "classify_image_graph_def.pb"
@@ -34,26 +31,22 @@ def archive(url: str = URL, md5: str = MD5) -> pathlib.Path:
     path = cache.cache_dir() / ARCHIVE
     if path.exists():
         return path
-    remedy = (
-        "give the path of a copy (inception= in Python, --inception=PATH in "
-        f"commands): {ARCHIVE}, {GRAPH} or an npz of its weights"
-    )
+
+    def check(file: pathlib.Path) -> None:
+        found = hashlib.md5(graph(file.read_bytes(), url)).hexdigest()
+        if found != md5:
+            raise UserError(f"it is a different graph, MD5 {found}, not {md5}")
+
     try:
-        content = _fetch(url)
-        found = hashlib.md5(graph(content, url)).hexdigest()
+        with download.exclusive(path.parent):
+            download.fetch(url, path, check=check)
     except (OSError, http.client.HTTPException, UserError) as error:
         reason = (str(error).strip() or repr(error)).splitlines()[0][:100]
         raise UserError(
             "FID, KID and IS need the Inception network of 2015, and its "
-            f"download from {url} failed ({reason}): try again, or {remedy}"
+            f"download from {url} failed ({reason}): try again, or give "
+            f"--inception=PATH: {ARCHIVE}, {GRAPH} or an npz of its weights"
         ) from None
-    if found != md5:
-        raise UserError(
-            f"{url} contains a different graph (MD5 {found}, expected {md5}); "
-            f"it was not kept: {remedy}"
-        )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    atomic.write_bytes(path, content)
     return path
 
 
@@ -83,23 +76,3 @@ def graph(content: bytes, source: object) -> bytes:
         raise UserError(
             f"{source} is not a complete archive that contains {GRAPH}: {error}"
         ) from None
-
-
-# Not `keras.utils.get_file`: it has no timeout, keeps what a killed process
-# left as complete, and can check the archive only, not the graph inside.
-def _fetch(url: str) -> bytes:
-    """The content of a URL; `OSError` if it is shorter than announced."""
-    chunks = []
-    with urllib.request.urlopen(url, timeout=20) as response:
-        total = int(response.headers.get("Content-Length") or 0)
-        bar = tqdm(total=total, desc=ARCHIVE, unit="B", unit_scale=True)
-        with bar:
-            while chunk := response.read(1 << 20):
-                chunks.append(chunk)
-                bar.update(len(chunk))
-    content = b"".join(chunks)
-    if len(content) < total:
-        raise OSError(
-            f"connection closed after {len(content):,} of {total:,} bytes"
-        )
-    return content
