@@ -26,8 +26,8 @@ def client(model):
 
 
 @pytest.fixture(scope="module")
-def address(exported):
-    """bin/demo as a user starts it, on a free port."""
+def demo(exported):
+    """bin/demo as a user starts it, on a free port: address and process."""
     process = subprocess.Popen(
         [
             sys.executable,
@@ -43,7 +43,12 @@ def address(exported):
     )
     line = process.stdout.readline()
     assert line.startswith("http://127.0.0.1:"), process.stderr.read()
-    yield line.split()[0]
+    yield line.split()[0], process
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0 and err == ""
+
+
+@pytest.fixture(scope="module")
+def address(demo):
+    return demo[0]

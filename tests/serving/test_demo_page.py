@@ -1,11 +1,16 @@
 """bin/demo as a user starts it, and its page in a browser."""
 
 import contextlib
+import json
+import pathlib
+import re
 import shutil
 import socket
+import urllib.error
 import urllib.request
 
 import pytest
+import tensorflow as tf
 from demo_client import b64, outputs
 from helpers import random_images, write_images
 
@@ -37,6 +42,37 @@ def test_malformed_requests_are_survived(address, content):
     assert b" 200 " not in answer
     with urllib.request.urlopen(address, timeout=60) as page:
         assert b"short-run MCMC" in page.read()
+
+
+@pytest.mark.slow
+def test_memory_is_flat_over_2000_requests(demo):
+    address, process = demo
+    (image,) = random_images(1)
+    png = {"b64": b64(tf.io.encode_png(image).numpy())}
+    asked = [
+        {"signature_name": "sample", "instances": [1, 2, 3]},
+        {"signature_name": "energy_png", "inputs": [png]},
+        {"signature_name": "sample", "inputs": {"seeds": [1], "K": "x"}},
+        {
+            "signature_name": "reconstruct_png",
+            "inputs": {"png_bytes": [png], "iterations": 2},
+        },
+    ]
+    sizes = []
+    for i in range(2001):
+        body = json.dumps(asked[i % len(asked)]).encode()
+        with contextlib.suppress(urllib.error.HTTPError):  # of the third kind
+            url = f"{address}v1/models/model:predict"
+            urllib.request.urlopen(url, body, timeout=60).read()
+        if i % 500 == 0:
+            sizes.append(resident_megabytes(process.pid))
+    print("MB after 0, 500, ... 2,000 requests:", sizes)
+    assert sizes[-1] - sizes[1] < 10
+
+
+def resident_megabytes(pid):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+) kB", text).group(1)) // 1024
 
 
 @pytest.mark.skipif(
@@ -103,17 +139,27 @@ def sample(page, client):
     for seed, K in ((0, 3), (20, 3), (20, 5)):
         page.enter("#sample [name=seed]", seed)
         page.enter("#sample [name=K]", K)
-        inputs = {"seeds": list(range(seed, seed + 8)), "K": K}
+        inputs = {"seeds": list(range(seed, seed + 16)), "K": K}
         files = outputs(client, "sample", inputs, "png_bytes")
         page.shows("#sample img", files)
     f = outputs(client, "energy_png", {"png_bytes": files})
     assert f"seed 20\nf = {f[0]:.3f}" in page.find("#sample").text
-    page.find("#sample button").click()
-    inputs = {"seeds": list(range(28, 36)), "K": 5}
-    page.shows("#sample img", outputs(client, "sample", inputs, "png_bytes"))
+    for button, first in (("next", 36), ("previous", 20)):
+        page.find(f"#sample [name={button}]").click()
+        inputs = {"seeds": list(range(first, first + 16)), "K": 5}
+        files = outputs(client, "sample", inputs, "png_bytes")
+        page.shows("#sample img", files)
+    for seed in (22, 25):  # interpolates between them
+        page.find(f"#sample [data-seed='{seed}']").click()
+    first, second = (
+        page.find(f"#interpolate [name={name}]").get_property("value")
+        for name in ("first", "second")
+    )
+    assert (first, second) == ("22", "25")
 
 
 def interpolate(page, client):
+    page.enter("#interpolate [name=first]", 0)
     page.enter("#interpolate [name=second]", 7)
     ends = [
         outputs(
@@ -142,7 +188,7 @@ def reconstruct(page, client, tmp_path):
     f = outputs(client, "energy_png", {"png_bytes": inputs["png_bytes"]})
     text = page.find("#reconstruct").text
     assert f"yours\nf = {f[0]:.3f}" in text
-    assert f"MSE = {found['mse'][0]:.4f}" in text
+    assert f"MSE = {found['mse'][0]:.4f}" in text and "difference" in text
 
 
 def errors(page):
