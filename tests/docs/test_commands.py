@@ -19,7 +19,7 @@ SMALL = {
 # Only parsed, because they need the network, a server that never ends, minutes
 # or hours.
 PARSED = (
-    r"bin/train --dataset=cifar10(?!.*--help)",
+    r"bin/train --dataset=(cifar10|lsun_bedroom)(?!.*--help)",
     r"bin/demo ",
     r"bin/benchmark",
     r"bin/reproduce (?!.*--dry_run)",
