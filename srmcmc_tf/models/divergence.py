@@ -16,10 +16,11 @@ alone does not alarm. A training diverges where the unrest was above `LIMIT`
 for `PATIENCE` consecutive updates, or where a quantity is not finite. The first
 `SETTLING` updates, in which a new network finds its scale, are not judged.
 
-What was usual says nothing where a training diverged before it was judged: as
-fast as in the first updates, or in an earlier `fit`. So the training also
-diverges where the level of the share out of range is above `OUT` and that of
-the gap above `GAP`, for as many updates. No training that works comes near.
+A slow divergence becomes the usual, and one from before the first update seen
+is the usual. So the training also diverges where for as many updates the mean
+of the gap was above `GAP`, which is far beyond that of a training that works,
+and either the unrest above half of `LIMIT` or the mean share of pixels out of
+range above `OUT`.
 
 The state is a function of the quantities seen, small, and kept in checkpoints:
 a run that resumes judges as if it had never stopped.
@@ -110,8 +111,9 @@ def observe(state: State, logs: Mapping[str, float]) -> State:
         values[name], score = _follow(old, abs(logs[name]), seen, nothing)
         scores.append(score)
     unrest = sorted(scores)[1]
-    lost = values["out_of_range"][0] > OUT and values["f_difference"][0] > GAP
-    alarmed = unrest > LIMIT or (lost and seen > SETTLING)
+    outside = values["out_of_range"][0] > OUT and seen > SETTLING
+    limit = LIMIT / 2 if values["f_difference"][0] > GAP else LIMIT
+    alarmed = unrest > limit or (outside and limit < LIMIT)
     restless = state.restless + 1 if alarmed else 0
     return State(seen, values, unrest, restless)
 

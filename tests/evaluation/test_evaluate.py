@@ -11,7 +11,7 @@ from helpers import SHARED, TINY, random_images, small_graph, write_images
 from srmcmc_tf.config import presets
 from srmcmc_tf.data import examples
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.evaluation import evaluate, feed
+from srmcmc_tf.evaluation import evaluate, feed, image_sets
 from srmcmc_tf.files import cache
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training import train

@@ -94,6 +94,16 @@ def lost(n):
     ] * n
 
 
+def test_a_slow_divergence_is_seen_while_the_gap_is_below_thousands():
+    rows = calm(300)
+    for i, row in enumerate(calm(400, seed=1)):
+        row["f_difference"] = 0.3 * 1.03**i
+        row["f_prime_norm"] *= 1.01**i
+        rows.append(row)
+    update = first_divergence(rows)
+    assert update and rows[update - 1]["f_difference"] < 1_000
+
+
 def test_a_training_that_diverged_before_it_is_judged_is_seen():
     assert first_divergence(lost(100)) is not None
     assert first_divergence(calm(20) + lost(100)) is not None

@@ -57,6 +57,14 @@ class Checkpoints(UpdateCallback):
         rollback.use_branch(model, past)
         return model.update + rollback.lost_updates(past)
 
+    def restore_best(self, model: Generator) -> int:
+        """Restores the best checkpoint of `Evaluate`; returns its update."""
+        if not self.run.best.restore_newest(model):
+            raise UserError(
+                f"{self.run} has no best checkpoint: add Evaluate to fit"
+            )
+        return model.update
+
     def serve(self, judge: Judge) -> None:
         """Saves at the start, too, and keeps what a judge rolls back to."""
         if self._served is not judge and (self.keep or self.notes):
