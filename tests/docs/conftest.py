@@ -2,9 +2,19 @@
 
 import shutil
 
+import keras
 import numpy as np
 import pytest
-from helpers import call, random_images, write_images
+from helpers import (
+    call,
+    graph_archive,
+    random_images,
+    small_graph,
+    write_images,
+)
+
+import srmcmc_tf
+from srmcmc_tf.scores.features import download
 
 
 @pytest.fixture(scope="session")
@@ -44,6 +54,16 @@ def project(tmp_path_factory, shared_cache):
         write_images(path / folder, random_images(10))
     np.savez(path / "samples.npz", x=random_images(10) / 127.5 - 1)
     np.save(path / "images.npy", random_images(64, 32, 3))
+    np.savez(path / "images.npz", random_images(64, 32, 3))
+    srmcmc_tf.load(settings["workdir"]).save(path / "digits.keras")
+    layers = [
+        keras.layers.Dense(3072, "tanh"),
+        keras.layers.Reshape((32, 32, 3)),
+    ]
+    keras.Sequential([keras.Input([128]), *layers]).save(path / "gan.keras")
+    archive = shared_cache / "srmcmc_tf" / download.ARCHIVE
+    archive.parent.mkdir(exist_ok=True)
+    archive.write_bytes(graph_archive(small_graph()[0]))
     return path
 
 

@@ -14,6 +14,7 @@ SMALL = {
     "epochs": 1,
     "iterations": 1,
     "K": 2,
+    "n": 8,
     "n_f": 2,
     "steps_per_epoch": 1,
     "updates": 1,

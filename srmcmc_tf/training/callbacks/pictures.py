@@ -19,6 +19,8 @@ from srmcmc_tf.training.callbacks.base import UpdateCallback
 class Pictures(UpdateCallback):
     """Draws samples of fixed seeds, as PNG and in TensorBoard.
 
+    Images make a grid, points of 1 or 2 coordinates a plot.
+
     Args:
         directory: the run directory; PNGs go to `samples/`.
         every: updates between two pictures; there is one at the end, too.
@@ -43,6 +45,12 @@ class Pictures(UpdateCallback):
         self._writer: tensorboard.Writer | None = None
 
     def on_train_begin(self, logs: Any = None) -> None:
+        shape = self.model.image_shape
+        if len(shape) != 3 and shape not in ((1,), (2,)):
+            raise ValueError(
+                f"Pictures: cannot draw samples of shape {shape}: only images, "
+                "and points of 1 or 2 coordinates"
+            )
         self.run.picture(0).parent.mkdir(parents=True, exist_ok=True)
         self._writer = tensorboard.Writer(self.run.tensorboard_directory)
         if not self.model.update:
@@ -67,11 +75,14 @@ class Pictures(UpdateCallback):
         self._writer = None
 
     def _begin(self) -> None:
+        if len(self.model.image_shape) != 3:
+            return
         starts = self.model.start(range(self.n))
         if starts.shape[1:] == self.model.image_shape:
-            self._show("starts", starts, 0)
+            self._show("starts", plots.grid(starts), 0)
         if self.data is not None:
-            self._show("data", pixels.to_float(self.data[: self.n]), 0)
+            data = pixels.to_float(self.data[: self.n])
+            self._show("data", plots.grid(data), 0)
 
     def _draw(self, update: int) -> None:
         if update != self._drawn:
@@ -80,14 +91,20 @@ class Pictures(UpdateCallback):
             self._drawn = update
 
     def _picture(self, update: int) -> None:
-        x = self.model.sample(range(self.n))
-        plots.save_grid(self.run.picture(update), x)
-        self._show("samples", x, update)
+        x = np.asarray(self.model.sample(range(self.n)))
+        path = self.run.picture(update)
+        if x.ndim == 4:
+            plots.save_grid(path, x)
+            self._show("samples", plots.grid(x), update)
+        else:
+            picture = plots.points(x[None], [f"update {update:,}"])
+            plots.save(path, picture)
+            self._show("samples", picture, update)
 
-    def _show(self, name: str, x: Any, update: int) -> None:
+    def _show(self, name: str, picture: np.ndarray, update: int) -> None:
         assert self._writer  # opened by on_train_begin
         with self._writer.at(update):
-            tf.summary.image(f"pictures/{name}", plots.grid(x)[tf.newaxis])
+            tf.summary.image(f"pictures/{name}", picture[tf.newaxis])
 
 
 class ToyFigures(Pictures):
@@ -111,9 +128,6 @@ class ToyFigures(Pictures):
         super().__init__(directory, every=every)
         self.toy = toy
 
-    def _begin(self) -> None:
-        """Shows nothing: points make no grid."""
-
     def _picture(self, update: int) -> None:
         found = toy_density.estimate(self.model, self.toy)
         numbers = toy_density.measure(found)
@@ -123,7 +137,7 @@ class ToyFigures(Pictures):
         picture = plots.densities(found, numbers)
         plots.save(path, picture)
         assert self._writer  # opened by on_train_begin
+        self._show("densities", picture, update)
         with self._writer.at(update):
-            tf.summary.image("pictures/densities", picture[tf.newaxis])
             for name, value in numbers.items():
                 tf.summary.scalar(f"toy/{name}", value)

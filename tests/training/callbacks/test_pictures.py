@@ -1,6 +1,9 @@
+import numpy as np
+import pytest
 from helpers import events, fit_updates, random_images
 from PIL import Image
 
+import srmcmc_tf
 from srmcmc_tf.training.callbacks.pictures import Pictures
 
 
@@ -14,3 +17,21 @@ def test_pictures_are_drawn_on_time_and_at_the_end(tiny_model, tmp_path):
     assert len(found.Tensors("pictures/data")) == 1
     assert len(found.Tensors("pictures/starts")) == 1
     Image.open(tmp_path / "samples" / "000005.png").verify()
+
+
+def fit_points(dimension, tmp_path):
+    energy = srmcmc_tf.energies.mlp(dimension, n_f=4)
+    model = srmcmc_tf.ShortRunEBM(energy, K=2)
+    model.compile()
+    x = np.zeros([8, dimension], np.float32)
+    fit_updates(model, [Pictures(tmp_path, n=4)], n=1, x=x)
+
+
+def test_points_are_drawn_too(tmp_path):
+    fit_points(2, tmp_path)
+    Image.open(tmp_path / "samples" / "000001.png").verify()
+
+
+def test_what_cannot_be_drawn_is_refused_before_the_first_update(tmp_path):
+    with pytest.raises(ValueError, match=r"samples of shape \(3,\)"):
+        fit_points(3, tmp_path)
