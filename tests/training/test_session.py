@@ -24,7 +24,7 @@ def make(config):
 
 
 def test_fit_makes_the_remaining_updates_and_no_more():
-    config = dataclasses.replace(CONFIG, updates=3)
+    config = dataclasses.replace(CONFIG, updates=3, ema=0.0)
     model = factory.build(config)
     model.optimizer.iterations.assign(1)
     branch = session.branch(make(config), NOTHING, model)

@@ -53,7 +53,8 @@ def test_the_best_checkpoint_has_the_value_it_was_kept_for(evaluated):
     callback = Evaluate(evaluated, images, n=80)
     by, found = callback.by, callback.measure(model, lambda: False)
     wanted = evaluations(evaluated)[str(model.update)]
-    assert found[by]["value"] == wanted[by]["value"]
+    # The sums are those of images in another order.
+    assert found[by]["value"] == pytest.approx(wanted[by]["value"], rel=1e-8)
 
 
 def test_a_stopped_run_ends_with_the_same_evaluations(evaluated, tmp_path):
