@@ -38,7 +38,7 @@ class Guard(Judge):
     >>> saves = srmcmc_tf.callbacks.Checkpoints("runs/guarded")
     >>> batches = srmcmc_tf.data.batches(images, batch_size=4)
     >>> guarded = [srmcmc_tf.callbacks.Guard(), saves]
-    >>> _ = model.fit(batches, steps_per_epoch=1, verbose=0, callbacks=guarded)
+    >>> _ = model.fit(batches, verbose=0, callbacks=guarded)
     """
 
     def __init__(self) -> None:

@@ -51,7 +51,7 @@ def fit(directory, batches):
     start = saves.restore(model)
     dataset = data.batches(IMAGES, batch_size=8, seed=3, start=start)
     model.fit(
-        dataset.take(batches - start),
+        dataset.repeat().take(batches - start),
         verbose=0,
         callbacks=[
             callbacks.UpdateAverage(),
