@@ -30,20 +30,29 @@ def integer(low: int, high: int) -> Parser:
     return parse
 
 
+# Numbers of one flag: a list of more would not fit into the memory.
+_MOST = 1_000_000
+
+
 def integers(low: int = 0, high: int = 2**31 - 1) -> Parser:
     """Returns a parser of `5`, `0-63`, `1,2,7-9` or `0,20,...,200`."""
 
     def parse(text: str) -> list[int]:
         try:
             spans = [span for span in _spans(text.split(",")) if span]
-        except (ValueError, IndexError):
+        except (ValueError, IndexError, OverflowError):
             spans = []
         ends = [end for span in spans for end in (span[0], span[-1])]
-        # Before a list is made, which may be too large for the memory.
         if not ends or min(ends) < low or max(ends) > high:
             raise Refusal(
                 f"must be whole numbers from {low:,} to {high:,}, such as 5, "
                 "0-63, 1,2,7-9 or 0,20,...,200"
+            )
+        count = sum(map(len, spans))
+        if count > _MOST:
+            raise Refusal(
+                f"these are {count:,} numbers, of at most {_MOST:,}: give them "
+                "in parts"
             )
         return [number for span in spans for number in span]
 

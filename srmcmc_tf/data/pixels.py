@@ -6,6 +6,7 @@ import numpy as np
 import tensorflow as tf
 from PIL import Image
 
+from srmcmc_tf.errors import NonFiniteError
 from srmcmc_tf.files import image_file
 
 
@@ -15,7 +16,15 @@ def to_float(images: tf.Tensor | np.ndarray) -> tf.Tensor:
 
 
 def to_uint8(x: np.ndarray) -> np.ndarray:
-    """Clips images to [-1, 1] and rounds to uint8, for display and metrics."""
+    """Clips images to [-1, 1] and rounds to uint8, for display and metrics.
+
+    `NonFiniteError` for NaN, which would become some color, and infinity.
+    """
+    if not np.isfinite(x).all():
+        raise NonFiniteError(
+            "the images are not finite, so they cannot be drawn or measured: "
+            "the chain diverges; use another checkpoint, or a smaller K"
+        )
     return np.round((np.clip(x, -1.0, 1.0) + 1.0) * 127.5).astype(np.uint8)
 
 

@@ -5,6 +5,7 @@ and renamed, so that neither a crash nor a full disk damages what was there.
 """
 
 import contextlib
+import errno
 import json
 import os
 import pathlib
@@ -12,6 +13,8 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from typing import Any, BinaryIO
+
+from srmcmc_tf.errors import NonFiniteError, UserError
 
 PathLike = str | os.PathLike[str]
 
@@ -29,10 +32,24 @@ def writer(path: PathLike) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        own = (None, temporary, str(temporary))
+        if isinstance(error, OSError) and error.filename in own:
+            raise _named(error, path) from None
         raise
     sync(path.parent)
+
+
+def open_own(path: str, flags: int) -> int:
+    """Opener for `open` of a file that is appended to: follows no symlink."""
+    try:
+        return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UserError(f"{path} is a symbolic link: remove it") from None
+        raise
 
 
 def write_bytes(path: PathLike, content: bytes) -> None:
@@ -47,8 +64,17 @@ def write_text(path: PathLike, text: str) -> None:
 
 
 def write_json(path: PathLike, value: Any) -> None:
-    """Replaces the content of a file by indented JSON."""
-    write_text(path, json.dumps(value, indent=2) + "\n")
+    """Replaces the content of a file by indented JSON.
+
+    `NonFiniteError` where it has numbers that JSON lacks: NaN and infinity.
+    """
+    try:
+        text = json.dumps(value, indent=2, allow_nan=False)
+    except ValueError:
+        raise NonFiniteError(
+            f"{path} was not written: a value of it is not finite"
+        ) from None
+    write_text(path, text + "\n")
 
 
 @contextlib.contextmanager
@@ -111,4 +137,11 @@ _SUFFIX = ".srmcmc-tmp"
 
 
 def _temporary(path: pathlib.Path) -> pathlib.Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(8)}{_SUFFIX}")
+    # Short, also where the name is as long as a name may be.
+    name = path.name[:40]
+    return path.with_name(f".{name}.{secrets.token_hex(8)}{_SUFFIX}")
+
+
+def _named(error: OSError, path: pathlib.Path) -> OSError:
+    """The same error with the name of the file, not of the temporary one."""
+    return OSError(error.errno, error.strerror or str(error), str(path))

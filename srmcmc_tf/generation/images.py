@@ -30,10 +30,16 @@ def images_of(
     Returns:
         uint8 [n, h, w, c].
     """
-    if folder is None and isinstance(source, Run):
-        return getattr(examples.load(source.config), part)[:n]
     if folder is None:
-        raise UserError(f"{source} has no examples: give --images=FOLDER")
+        found = np.zeros([0])
+        if isinstance(source, Run):
+            found = getattr(examples.load(source.config), part)
+        if not len(found):
+            words = part.replace("_", "-")
+            raise UserError(
+                f"{source} has no {words} examples: give --images=FOLDER"
+            )
+        return found[:n]
     config = dataclasses.replace(
         presets.load("folder"),
         data_dir=folder,

@@ -3,7 +3,6 @@
 import pathlib
 from collections.abc import Iterable, Mapping
 
-import tensorflow as tf
 from tensorboard.plugins.hparams import api as hparams
 
 from srmcmc_tf.runs import tensorboard
@@ -17,7 +16,7 @@ def log(run: Run, update: int, values: Mapping[str, float | None]) -> None:
     with tensorboard.once(run.tensorboard_directory, update):
         for name, value in values.items():
             if value is not None:
-                tf.summary.scalar(f"evaluate/{name}", value)
+                tensorboard.scalar(f"evaluate/{name}", value)
 
 
 def describe(directory: pathlib.Path, metrics: Iterable[str]) -> None:

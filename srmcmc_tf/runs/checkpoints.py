@@ -81,7 +81,7 @@ class Checkpoints:
         return [int(path.name) for path in self._all()]
 
     def restore_newest(self, model: Generator) -> pathlib.Path | None:
-        """Restores the newest checkpoint that can be read.
+        """Restores the newest checkpoint that can be read and is finite.
 
         Returns:
             Its path, or None where there is no checkpoint at all. `UserError`
@@ -98,8 +98,8 @@ class Checkpoints:
         if failure:
             raise UserError(
                 f"{failure}, and there is none before it that can be read. "
-                f"Delete {self.directory} to start the run again; it ends in "
-                "the same bits"
+                "Restore it, and the settings of its run, from a copy, or "
+                "train again in another directory; nothing was changed"
             )
         return None
 
@@ -125,6 +125,7 @@ def restore(path: pathlib.Path, model: Generator) -> int:
         held = _Notes({}) if notes(path) is not None else None
         state = _state(model, held)
         state.read(str(pathlib.Path(path) / "state")).assert_consumed()
+        check_finite(model)
     except Exception as error:  # a damaged file raises all kinds of them
         raise UserError(f"cannot restore {path}: {reason(error)}") from None
     return model.update
@@ -142,7 +143,7 @@ def notes(path: pathlib.Path) -> dict[str, Any] | None:
 
 
 def check_finite(model: Generator) -> None:
-    """Raises `NonFiniteError` where what would be saved is not finite."""
+    """Raises `NonFiniteError` where what a checkpoint holds is not finite."""
     for item in model.checkpoint_items().values():
         for variable in item.variables:
             if not np.isfinite(variable.numpy()).all():

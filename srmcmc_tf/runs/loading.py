@@ -7,9 +7,10 @@ import pathlib
 import keras
 
 from srmcmc_tf.distribution import strategies
-from srmcmc_tf.errors import UserError
+from srmcmc_tf.errors import NonFiniteError, UserError
 from srmcmc_tf.models import factory
 from srmcmc_tf.models.generator import Generator
+from srmcmc_tf.runs import checkpoints
 from srmcmc_tf.runs.run import Run
 
 logger = logging.getLogger(__name__)
@@ -67,6 +68,10 @@ def load_file(
             f"{path} holds a {type(model).__name__}, not a model of "
             "srmcmc_tf: load it with keras.saving.load_model"
         )
+    try:
+        checkpoints.check_finite(model)
+    except NonFiniteError as error:
+        raise NonFiniteError(f"{path}: {error}") from None
     return model
 
 

@@ -5,9 +5,13 @@ end: that one counts as never written. Any other line that cannot be read is
 damage.
 """
 
+import json
 import logging
+import math
 import pathlib
 import secrets
+from collections.abc import Mapping
+from typing import TextIO
 
 from srmcmc_tf.errors import UserError, reason
 from srmcmc_tf.files import atomic, json_file
@@ -63,6 +67,17 @@ def resume(path: pathlib.Path, update: int) -> None:
             copy.name,
         )
     atomic.write_bytes(path, b"".join(kept))
+
+
+def open_to_append(path: pathlib.Path) -> TextIO:
+    """Opens the file for `append`, and creates it where it is missing."""
+    return open(path, "a", buffering=1, opener=atomic.open_own)
+
+
+def append(file: TextIO, update: int, logs: Mapping[str, float]) -> None:
+    """Writes the quantities of an update; null where one is not finite."""
+    finite = {n: x if math.isfinite(x) else None for n, x in logs.items()}
+    file.write(json.dumps({"update": update, **finite}) + "\n")
 
 
 def _lines(path: pathlib.Path) -> list[bytes]:

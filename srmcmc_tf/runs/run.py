@@ -216,7 +216,7 @@ class Run:
         """Reserves the directory until the block or the process ends."""
         self._check_ours()
         self.path.mkdir(parents=True, exist_ok=True)
-        with open(self.path / _LOCK, "a") as lock:
+        with open(self.path / _LOCK, "a", opener=atomic.open_own) as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -71,6 +71,8 @@ def _attempt(session: Session, run: Run) -> None:
 def _restore(run: Run, config: Config, model: Generator) -> Restored:
     """Restores the newest checkpoint, and drops what is later than it."""
     newest = run.checkpoints.restore_newest(model)
+    # Before anything is dropped: it may be damaged, and is then an error.
+    past = run.interventions.up_to(model.update)
     if newest:
         run.checkpoints.discard_after(model.update)
         logger.info("resuming from update %s, %s", f"{model.update:,}", newest)
@@ -78,7 +80,8 @@ def _restore(run: Run, config: Config, model: Generator) -> Restored:
     else:
         report.log_config(run, config)
         notes = None
-    return Restored(run.interventions.resume(model.update), notes or {})
+    run.interventions.resume(model.update)
+    return Restored(past, notes or {})
 
 
 def _fit(

@@ -1,6 +1,8 @@
 import time
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from srmcmc_tf.cli import parsers
 
@@ -31,6 +33,35 @@ def test_a_list_is_refused_before_it_is_made(text):
     with pytest.raises(parsers.Refusal, match="from 0 to 9"):
         parsers.integers(high=9)(text)
     assert time.perf_counter() - begin < 1.0
+
+
+def test_more_numbers_than_fit_into_the_memory_are_refused():
+    begin = time.perf_counter()
+    with pytest.raises(parsers.Refusal, match="2,147,483,648 numbers, of at"):
+        parsers.integers()("0-2147483647")
+    assert time.perf_counter() - begin < 1.0
+
+
+@settings(derandomize=True, max_examples=80, deadline=None)
+@given(st.text() | st.text("0123456789-,.", max_size=12))
+@example("0,1,...")
+@example("5,5,...,9")
+@example("-1-3")
+@example("9" * 5000)
+def test_any_text_is_numbers_in_range_or_a_refusal(text):
+    for parse in (parsers.integers(high=99), parsers.integer(0, 99)):
+        try:
+            found = parse(text)
+        except parsers.Refusal:
+            continue
+        numbers = found if isinstance(found, list) else [found]
+        assert numbers and all(0 <= number <= 99 for number in numbers)
+
+
+@settings(derandomize=True, max_examples=50, deadline=None)
+@given(st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=9))
+def test_numbers_written_with_commas_are_read_back(numbers):
+    assert parsers.integers()(",".join(map(str, numbers))) == numbers
 
 
 def test_one_number_is_not_a_list():

@@ -1,7 +1,7 @@
 import re
 
 import pytest
-from helpers import call, explains_a_missing_run
+from helpers import call, explains_a_missing_run, untrained_run
 
 from srmcmc_tf.cli import reconstruct
 from srmcmc_tf.errors import UserError
@@ -41,3 +41,10 @@ def test_the_error_is_printed(tiny_run, tmp_path):
 def test_a_wrong_flag_is_explained(tiny_run, flag, message):
     with pytest.raises(UserError, match=message):
         reconstruct.reconstruct([f"--workdir={tiny_run}", flag])
+
+
+def test_a_run_without_left_out_examples_is_explained(tmp_path):
+    run = untrained_run(tmp_path / "run", n_left_out=0)
+    code, _, err = call("reconstruct", f"--workdir={run}")
+    assert code == 1 and err.count("\n") == 1
+    assert "has no left-out examples: give --images=FOLDER" in err

@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 from helpers import random_images
 
 from srmcmc_tf.data import pixels
+from srmcmc_tf.errors import NonFiniteError
 
 
 def test_central_square_is_taken_and_shrunk_without_aliasing():
@@ -17,3 +19,9 @@ def test_gray_and_color_are_converted_to_each_other():
     assert pixels.square(colour, (8, 8, 1)).shape == (8, 8, 1)
     grey = pixels.square(random_images(1)[0], (8, 8, 3))
     np.testing.assert_array_equal(grey[..., 0], grey[..., 2])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_has_no_color(bad):
+    with pytest.raises(NonFiniteError, match="images are not finite"):
+        pixels.to_uint8(np.float32([0.0, bad]))

@@ -4,6 +4,7 @@ import stat
 
 import pytest
 
+from srmcmc_tf.errors import NonFiniteError, UserError
 from srmcmc_tf.files import atomic
 
 
@@ -18,9 +19,11 @@ def test_a_write_replaces_the_content_and_leaves_nothing_else(tmp_path):
 def test_a_failed_write_keeps_the_old_content(tmp_path):
     path = tmp_path / "a"
     path.write_text("old")
-    with pytest.raises(OSError, match="full"), atomic.writer(path) as file:
-        file.write(b"half")
-        raise OSError("full")
+    with pytest.raises(OSError, match="full") as error:
+        with atomic.writer(path) as file:
+            file.write(b"half")
+            raise OSError(28, "full")
+    assert error.value.filename == str(path)
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 
@@ -67,3 +70,27 @@ def test_leftovers_of_a_killed_process_are_removed_and_nothing_else(tmp_path):
     assert atomic.leftovers(tmp_path) == [left]
     atomic.remove_leftovers(tmp_path)
     assert sorted(tmp_path.iterdir()) == sorted(kept)
+
+
+def test_a_value_that_json_lacks_is_not_written(tmp_path):
+    path = tmp_path / "a.json"
+    atomic.write_json(path, {"mse": 1.0})
+    with pytest.raises(NonFiniteError, match="a.json was not written"):
+        atomic.write_json(path, {"mse": float("nan")})
+    assert json.loads(path.read_text()) == {"mse": 1.0}
+
+
+def test_the_longest_name_can_be_written(tmp_path):
+    path = tmp_path / ("x" * 255)
+    atomic.write_text(path, "a")
+    assert path.read_text() == "a"
+
+
+def test_a_file_to_append_to_is_no_symlink(tmp_path):
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / "a").symlink_to(tmp_path / "victim")
+    with pytest.raises(UserError, match="is a symbolic link"):
+        open(tmp_path / "a", "a", opener=atomic.open_own)
+    with open(tmp_path / "b", "a", opener=atomic.open_own) as file:
+        file.write("x")
+    assert (tmp_path / "b").read_text() == "x"

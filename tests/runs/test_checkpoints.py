@@ -23,6 +23,14 @@ def fit(model, n=1):
     model.fit(x, epochs=n, batch_size=8, shuffle=False, verbose=0)
 
 
+def write_nan(model, path):
+    """Replaces a checkpoint by one of NaN, which `save` would refuse."""
+    weights = model.energy.weights[0].numpy()
+    model.energy.weights[0].assign(weights * np.nan)
+    tf.train.Checkpoint(**model.checkpoint_items()).write(str(path / "state"))
+    model.energy.weights[0].assign(weights)
+
+
 def test_restoring_brings_back_every_bit(tiny_model, tmp_path):
     fit(tiny_model, 3)
     saved = Checkpoints(tmp_path).save(tiny_model)
@@ -83,7 +91,7 @@ def test_none_is_found_where_there_is_none(tmp_path):
     assert Checkpoints(tmp_path / "nothing").latest() is None
 
 
-@pytest.mark.parametrize("damage", ["cut", "flip", "empty"])
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "nan"])
 def test_a_damaged_one_is_passed_over_for_the_one_before(
     damage, tiny_model, tmp_path, caplog
 ):
@@ -94,7 +102,10 @@ def test_a_damaged_one_is_passed_over_for_the_one_before(
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     half = content[: len(content) // 2]
-    file.write_bytes({"cut": half, "flip": content, "empty": b""}[damage])
+    if damage == "nan":
+        write_nan(tiny_model, path)
+    else:
+        file.write_bytes({"cut": half, "flip": content, "empty": b""}[damage])
     model = fresh()
     assert Checkpoints(tmp_path).restore_newest(model).name == "000001"
     assert model.update == 1
@@ -127,7 +138,7 @@ def test_if_none_can_be_read_the_error_says_what_to_do(tiny_model, tmp_path):
     fit(tiny_model)
     path = Checkpoints(tmp_path).save(tiny_model).path
     (path / "state.index").unlink()
-    with pytest.raises(UserError, match="to start the run again") as error:
+    with pytest.raises(UserError, match="train again in another") as error:
         Checkpoints(tmp_path).restore_newest(fresh())
     assert "\n" not in str(error.value)
 

@@ -5,8 +5,6 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-import tensorflow as tf
-
 from srmcmc_tf.evaluation import compare, evaluate
 from srmcmc_tf.evaluation import measure as measuring
 from srmcmc_tf.models.generator import Generator
@@ -118,7 +116,7 @@ class Evaluate(UpdateCallback):
         with tensorboard.once(self.run.tensorboard_directory, update):
             for name, record in found.items():
                 if record["value"] is not None:
-                    tf.summary.scalar(
+                    tensorboard.scalar(
                         f"evaluate/{name}",
                         record["value"],
                         description=measuring.describe(name, record),

@@ -1,14 +1,11 @@
 """The log of each update: TensorBoard, and a line of JSON."""
 
-import json
 import os
 import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
-import tensorflow as tf
-
-from srmcmc_tf.runs import tensorboard
+from srmcmc_tf.runs import metrics_log, tensorboard
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training.callbacks.base import UpdateCallback
 
@@ -41,7 +38,7 @@ class Log(UpdateCallback):
     def on_train_begin(self, logs: Any = None) -> None:
         self._writer = tensorboard.Writer(self.run.tensorboard_directory)
         self.run.resume_metrics(self.model.update)
-        self._file = open(self.run.metrics_file, "a", buffering=1)
+        self._file = metrics_log.open_to_append(self.run.metrics_file)
         self._last = self.model.update, time.perf_counter()
 
     def on_update(self, update: int, logs: dict[str, float]) -> None:
@@ -53,10 +50,10 @@ class Log(UpdateCallback):
         self._last = update, now
         logs = {**logs, **self.extra()}
         logs["updates_per_second"] = (update - last) / (now - then)
-        self._file.write(json.dumps({"update": update, **logs}) + "\n")
+        metrics_log.append(self._file, update, logs)
         with self._writer.at(update):
             for name, value in logs.items():
-                tf.summary.scalar(f"train/{name}", value)
+                tensorboard.scalar(f"train/{name}", value)
 
     def on_rollback(self) -> None:
         super().on_rollback()

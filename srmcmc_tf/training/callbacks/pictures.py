@@ -140,4 +140,4 @@ class ToyFigures(Pictures):
         self._show("densities", picture, update)
         with self._writer.at(update):
             for name, value in numbers.items():
-                tf.summary.scalar(f"toy/{name}", value)
+                tensorboard.scalar(f"toy/{name}", value)

@@ -206,7 +206,7 @@ def _report(run: Run, intervention: Intervention) -> None:
     # By its number: TensorBoard drops what a run logged of later updates when
     # it rolls back.
     with tensorboard.once(run.tensorboard_directory, intervention["number"]):
-        tf.summary.scalar(
+        tensorboard.scalar(
             "guard/update_of_intervention", intervention["update"]
         )
         tf.summary.text("guard/intervention", text)
