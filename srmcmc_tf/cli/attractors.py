@@ -12,6 +12,7 @@ COMMAND = flags.Command(
     (
         flags.WORKDIR,
         flags.MODEL_FILE,
+        flags.PRESET,
         flags.BEST,
         Flag(
             "n",

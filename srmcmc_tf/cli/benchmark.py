@@ -5,8 +5,13 @@ machines are noisy and a ratio of neighbors is less so.
 """
 
 import importlib
+import pathlib
+from typing import Any
 
 from srmcmc_tf.cli import app, flags
+from srmcmc_tf.cli.flags import Flag
+from srmcmc_tf.cli.parsers import integer
+from srmcmc_tf.errors import UserError
 
 # For each benchmark its module in srmcmc_tf/benchmarks/, and its help. They
 # are imported when they are run: TensorFlow takes seconds.
@@ -20,12 +25,33 @@ _BENCHMARKS = {
     "workers": ("workers", "two workers over loopback against one process"),
     "gradient": ("memory", "reconstruction's gradient against a naive tape"),
     "inception": ("metrics", "FID and KID against the plain Inception"),
+    "quality": (
+        "quality",
+        "FID and KID of both recipes against CPU time, on CIFAR-10: hours,\n"
+        "            resumed by the same command; only if it is named",
+    ),
 }
+_HOURS = ("quality",)
 COMMAND = flags.Command(
     "benchmark",
     f"bin/benchmark [NAME ...] [flags]\n\n{__doc__}\n"
     + "\n".join(f"  {n:<9} {text}" for n, (_, text) in _BENCHMARKS.items()),
-    (flags.INCEPTION,),
+    (
+        flags.INCEPTION,
+        Flag("workdir", "runs/quality", "of quality: where its runs go"),
+        Flag(
+            "minutes",
+            "360",
+            "of quality: CPU minutes of each recipe",
+            integer(1, 10**6),
+        ),
+        Flag(
+            "n",
+            "1000",
+            "of quality: samples of an evaluation",
+            integer(2, 10**9),
+        ),
+    ),
     operands=tuple(_BENCHMARKS),
 )
 
@@ -37,11 +63,19 @@ def main() -> None:
 def benchmark(argv: list[str]) -> int:
     args = flags.parse(COMMAND, argv)
     app.import_tensorflow()
-    for name in args.operands or _BENCHMARKS:
+    named = {"workdir", "minutes", "n"} & args.given.keys()
+    if named and "quality" not in args.operands:
+        raise UserError(f"--{min(named)} is for bin/benchmark quality")
+    for name in args.operands or [n for n in _BENCHMARKS if n not in _HOURS]:
         module_name, text = _BENCHMARKS[name]
         print(f"\n## {name}: {text}")
         module = importlib.import_module(f"srmcmc_tf.benchmarks.{module_name}")
-        options = (args.inception,) if name == "inception" else ()
+        options: tuple[Any, ...] = ()
+        if name == "inception":
+            options = (args.inception,)
+        elif name == "quality":
+            path = pathlib.Path(args.workdir)
+            options = (path, args.minutes, args.n, args.inception)
         for line in getattr(module, name)(*options):
             print(line, flush=True)
     return 0

@@ -7,6 +7,7 @@ from srmcmc_tf.cli import app, flags
 from srmcmc_tf.cli.flags import Flag
 from srmcmc_tf.cli.parsers import integer
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.runs.preset import DEFAULT
 from srmcmc_tf.runs.source import Source
 
 _HOST = "address to listen on: by default this machine only"
@@ -22,6 +23,10 @@ COMMAND = flags.Command(
         ),
         flags.WORKDIR._replace(help="or a run, exported for this time only"),
         flags.MODEL_FILE._replace(help="or a saved model, likewise"),
+        flags.PRESET._replace(
+            help=f"or a trained model of the package, likewise; without any "
+            f"of these it is {DEFAULT}"
+        ),
         flags.BEST,
         Flag(
             "port", "8000", "of the page; 0 for any free one", integer(0, 65535)
@@ -63,13 +68,15 @@ def demo(argv: list[str]) -> int:
 
 
 def _source(args: flags.Arguments) -> Source | None:
-    """The run or model file to serve; None for an export."""
-    given = {"export", "workdir", "model_file"} & args.given.keys()
-    if len(given) != 1:
+    """The model to serve; None for an export."""
+    given = {"export", "workdir", "model_file", "preset"} & args.given.keys()
+    if len(given) > 1:
         raise UserError(
-            "needs one of --export=DIR, --workdir=RUN and "
-            "--model_file=MODEL.keras"
+            "needs one of --export=DIR, --workdir=RUN, "
+            "--model_file=MODEL.keras and --preset=NAME"
         )
+    if not given:
+        args.preset = DEFAULT
     if args.export and args.best:
         raise UserError("--best is for --workdir: an export is one model")
     return None if args.export else flags.open_source(args)

@@ -23,6 +23,7 @@ COMMAND = flags.Command(
         ),
         flags.BEST,
         flags.MODEL_FILE._replace(help="or a saved model, against --real"),
+        flags.PRESET,
         Flag(
             "fake",
             None,
@@ -91,12 +92,13 @@ def evaluate(argv: list[str]) -> int:
 
 def _source(args: flags.Arguments) -> Source | None:
     """What to measure: a run or a model file; None for two sets of images."""
-    given = {"workdir", "model_file", "fake"} & args.given.keys()
-    if len(given) != 1 or ("workdir" in given) == bool(args.real):
+    given = {"workdir", "preset", "model_file", "fake"} & args.given.keys()
+    has_data = bool({"workdir", "preset"} & given)
+    if len(given) != 1 or has_data == bool(args.real):
         raise UserError(
-            "needs --workdir=RUN, --model_file=MODEL.keras and --real=SET, or "
-            "--fake=SET and --real=SET"
+            "needs --workdir=RUN, --preset=NAME, --model_file=MODEL.keras and "
+            "--real=SET, or --fake=SET and --real=SET"
         )
-    if "workdir" not in given and "mse" in args.given.get("metrics", ()):
+    if not has_data and "mse" in args.given.get("metrics", ()):
         raise UserError("--metrics=mse needs --workdir: its left-out examples")
     return None if args.fake else flags.open_source(args)

@@ -170,6 +170,12 @@ MODEL_FILE = Flag(
     "or a model that model.save wrote",
     placeholder="MODEL.keras",
 )
+PRESET = Flag(
+    "preset",
+    None,
+    "or a trained model of the package",
+    placeholder="NAME",
+)
 BEST = Flag(
     "best",
     "false",
@@ -186,16 +192,18 @@ OUT = Flag("out", None, "where the files go", placeholder="RUN/generated")
 
 
 def open_source(arguments: Arguments) -> Source:
-    """Returns the run or the model file of a command line.
+    """Returns the run, the model file or the preset of a command line.
 
     `UserError` unless there is exactly one, or if a flag means nothing to its
     model.
     """
-    source = sources.open_source(arguments.workdir, arguments.model_file)
+    source = sources.open_source(
+        arguments.workdir, arguments.model_file, arguments.preset
+    )
     source.kind.check_flags(arguments.given)
+    if arguments.best and not arguments.workdir:
+        raise UserError(f"--best is for runs: {source} is a single model")
     if arguments.model_file:
-        if arguments.best:
-            raise UserError(f"--best is for runs: {source} is a single model")
         app.import_tensorflow()  # what it draws is known after it is loaded
     return source
 

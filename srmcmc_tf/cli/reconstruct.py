@@ -18,6 +18,7 @@ COMMAND = flags.Command(
     (
         flags.WORKDIR,
         flags.MODEL_FILE,
+        flags.PRESET,
         flags.BEST,
         Flag(
             "images",

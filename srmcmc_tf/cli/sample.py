@@ -6,14 +6,17 @@ from srmcmc_tf.cli.parsers import integers, switch
 from srmcmc_tf.config.config import FIELDS
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.generation import SEEDS
+from srmcmc_tf.runs.preset import DEFAULT
 
 _STEPS = integers(high=FIELDS["K"].metadata["high"])
 COMMAND = flags.Command(
     "sample",
-    "Draws samples of a run. The same seed gives the same sample.",
+    "Draws samples of a run, or of a trained model of the package: without\n"
+    f"arguments of the preset {DEFAULT}. The same seed gives the same sample.",
     (
         flags.WORKDIR,
         flags.MODEL_FILE,
+        flags.PRESET,
         flags.BEST,
         Flag(
             "seeds",
@@ -47,6 +50,8 @@ def main() -> None:
 
 def sample(argv: list[str]) -> int:
     args = flags.parse(COMMAND, argv)
+    if not {"workdir", "model_file", "preset"} & args.given.keys():
+        args.preset = DEFAULT
     source = flags.open_source(args)
     steps = args.K or [None]
     for name in {"trace", "singles"} & args.given.keys():

@@ -16,6 +16,7 @@ Trains a short-run MCMC model, or a baseline. Started again in its
   bin/train                                   handwritten digits
   bin/train --dataset=cifar10 --K=50          another dataset
   bin/train --dataset=folder --data_dir=PATH  your own images
+  bin/train --from=preset:digits              tunes a trained model
   bin/train --dataset=cifar10 --recipe=pyramid
                                               better images for less time
 
@@ -29,7 +30,11 @@ def main() -> None:
 
 def train(argv: list[str]) -> int:
     args = parse(argv)
+    if "from" in args.given:
+        args.given["initial"] = args.given.pop("from")
     default = _default_workdir(args.dataset, args.model, args.recipe)
+    if chosen := args.given.get("initial"):
+        default = f"runs/{chosen.rpartition(':')[2]}_tuned"
     run = Run(args.given.pop("workdir", "") or default)
     settings = run.settle(args.given)
     # Checks TF_CONFIG before TensorFlow is imported, which takes seconds.
@@ -78,7 +83,7 @@ def _flag(field: dataclasses.Field, default: Any) -> flags.Flag:
     # Absolute paths, so that a run can be resumed from any directory.
     path = field.name in ("data_dir", "inception")
     return flags.Flag(
-        field.name,
+        fields.flag_name(field),
         str(default),
         f"{text} ({allowed})" if allowed else text,
         parsers.absolute_path

@@ -176,6 +176,13 @@ class Config:
         "rolls back to a good checkpoint when training diverges",
         choices=("on", "off"),
     )
+    initial: str = setting(
+        "",
+        "training",
+        "preset:NAME whose weights it starts from, and whose settings are the "
+        "defaults",
+        flag="from",
+    )
     ema: float = setting(
         0.0,
         "training",

@@ -25,9 +25,10 @@ def setting(
         text: what it means.
         low, high: range of a number.
         **rules: `choices`, the only values; `word`, a word allowed instead of
-            a number; `each`, the type of the parts of a text such as "20,10".
+            a number; `each`, the type of the parts of a text such as "20,10";
+            `flag`, its name on the command line where it is another.
     """
-    rules = {"choices": None, "word": None, "each": None, **rules}
+    rules = {"choices": None, "word": None, "each": None, "flag": None, **rules}
     metadata = dict(group=group, help=text, low=low, high=high, **rules)
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -51,6 +52,11 @@ def check(field: Any, value: Any) -> None:
         good = good and value & (value - 1) == 0
     if not good:
         raise UserError(refusal(field, value))
+
+
+def flag_name(field: Any) -> str:
+    """The name of a field on the command line."""
+    return field.metadata["flag"] or field.name
 
 
 def parts(text: str, kind: type) -> list[Any]:

@@ -19,6 +19,7 @@ ADDED: tuple[tuple[str, Any], ...] = (
     ("beta_1", 0.9),
     ("warm_up", 0),
     ("coarse_sigma", ""),
+    ("initial", ""),
 )
 
 # The same for format 1, which did not grow: the order tells what was there.

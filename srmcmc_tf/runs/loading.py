@@ -1,4 +1,4 @@
-"""Trained models: of a run directory, or from a `.keras` file."""
+"""Trained models: of a run directory, a `.keras` file, or a preset."""
 
 import logging
 import os
@@ -10,17 +10,18 @@ from srmcmc_tf.distribution import strategies
 from srmcmc_tf.errors import NonFiniteError, UserError
 from srmcmc_tf.models import factory
 from srmcmc_tf.models.generator import Generator
-from srmcmc_tf.runs import checkpoints
+from srmcmc_tf.runs import checkpoints, preset
 from srmcmc_tf.runs.run import Run
 
 logger = logging.getLogger(__name__)
 
 
 def load(path: str | os.PathLike[str], *, best: bool = False) -> Generator:
-    """Loads the model of a run, or one that `model.save` wrote.
+    """Loads the model of a run, one that `model.save` wrote, or a preset.
 
     Args:
-        path: a run directory, or a `.keras` file.
+        path: a run directory, a `.keras` file, or "preset:NAME" for a trained
+            model of the package (docs/presets.md).
         best: takes the checkpoint of the best evaluation during training
             (`--evaluate_every`) instead of the newest one; runs only.
 
@@ -34,6 +35,8 @@ def load(path: str | os.PathLike[str], *, best: bool = False) -> Generator:
     >>> model.sample(seeds=range(64)).shape
     TensorShape([64, 8, 8, 1])
     """
+    if str(path).startswith(preset.PREFIX):
+        return preset.parse(str(path)).load_model(best=best)
     if pathlib.Path(path).suffix == ".keras":
         return load_file(path, best=best)
     return Run(path).load_model(best=best)

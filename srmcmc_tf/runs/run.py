@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from srmcmc_tf import __version__
-from srmcmc_tf.config import presets, upgrade
+from srmcmc_tf.config import upgrade
 from srmcmc_tf.config.config import FIELDS, Config, from_dict
-from srmcmc_tf.config.model_kinds import MODEL_KINDS, ModelKind
+from srmcmc_tf.config.fields import flag_name
+from srmcmc_tf.config.model_kinds import ModelKind
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import atomic, json_file
 from srmcmc_tf.runs import metrics_log
@@ -180,14 +181,9 @@ class Run:
         """
         self._check_ours()
         if not self.exists:
-            model = flags.get("model", FIELDS["model"].default)
-            MODEL_KINDS[model].check_flags(flags)
-            return presets.load(
-                flags.get("dataset", FIELDS["dataset"].default),
-                model,
-                recipe=flags.get("recipe", FIELDS["recipe"].default),
-                given=flags,
-            )
+            from srmcmc_tf.runs import defaults  # which knows runs
+
+            return defaults.new_config(flags)
         self._check_same(flags)
         return dataclasses.replace(self.config, **flags)
 
@@ -284,7 +280,7 @@ class Run:
         """`UserError` with the differences where values are not the run's."""
         old = dataclasses.asdict(self.config)
         other = [
-            f"--{name}={value} (the run has {old[name]})"
+            f"--{flag_name(FIELDS[name])}={value} (the run has {old[name]})"
             for name, value in values.items()
             if value != old[name]
             and name not in MACHINE_SETTINGS

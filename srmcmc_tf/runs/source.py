@@ -1,4 +1,4 @@
-"""Where a command's model comes from: a run directory, or a model file."""
+"""Where a command's model comes from: a run, a model file, or a preset."""
 
 import functools
 import json
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from srmcmc_tf.config.model_kinds import MODEL_KINDS, ModelKind
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.runs import preset as presets
 from srmcmc_tf.runs.run import Run
 
 if TYPE_CHECKING:  # TensorFlow takes seconds to import, and --help needs none
@@ -85,16 +86,21 @@ class ModelFile:
         return loading.load_file(self.path, best=best, strategy=strategy)
 
 
-def open_source(workdir: str | None, model_file: str | None) -> Source:
-    """Returns the run or the model file that a command was given.
+def open_source(
+    workdir: str | None, model_file: str | None, preset: str | None = None
+) -> Source:
+    """Returns the run, the model file or the preset a command was given.
 
-    `UserError` where it was given both or neither, or where there is none.
+    `UserError` unless it was given exactly one, or where there is none.
     """
-    if bool(workdir) == bool(model_file):
+    if sum(map(bool, (workdir, model_file, preset))) != 1:
         raise UserError(
-            "needs one of --workdir=RUN, a run of bin/train, and "
-            "--model_file=MODEL.keras, a saved model"
+            "needs one of --workdir=RUN, a run of bin/train, "
+            "--model_file=MODEL.keras, a saved model, and --preset=NAME "
+            f"({', '.join(presets.names())})"
         )
+    if preset:
+        return presets.Preset(preset)
     return ModelFile(model_file) if model_file else Run(str(workdir)).require()
 
 

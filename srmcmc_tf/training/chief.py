@@ -12,7 +12,7 @@ from srmcmc_tf.evaluation import evaluate, image_sets
 from srmcmc_tf.models import factory
 from srmcmc_tf.models.divergence import Divergence
 from srmcmc_tf.models.generator import Generator
-from srmcmc_tf.runs import checkpoints
+from srmcmc_tf.runs import checkpoints, preset
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training import report
 from srmcmc_tf.training import session as sessions
@@ -79,9 +79,20 @@ def _restore(run: Run, config: Config, model: Generator) -> Restored:
         notes = checkpoints.notes(newest)
     else:
         report.log_config(run, config)
+        if config.initial:
+            _start_from(config, model)
         notes = None
     run.interventions.resume(model.update)
     return Restored(past, notes or {})
+
+
+def _start_from(config: Config, model: Generator) -> None:
+    """Gives a new run the weights of the preset it starts from."""
+    chosen = preset.parse(config.initial)
+    preset.assign(model, chosen.weights(), f"--from={config.initial}")
+    if config.ema:
+        model.keep_average(config.ema)
+    logger.info("starting from the weights of %s", chosen)
 
 
 def _fit(

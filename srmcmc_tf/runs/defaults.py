@@ -1,0 +1,27 @@
+"""The config of a new run: its dataset's, or that of the preset it tunes."""
+
+import dataclasses
+from typing import Any
+
+from srmcmc_tf.config import presets
+from srmcmc_tf.config.config import FIELDS, Config
+from srmcmc_tf.config.model_kinds import MODEL_KINDS
+from srmcmc_tf.runs import preset
+
+
+def new_config(given: dict[str, Any]) -> Config:
+    """Returns the config that settings of a command line leave to defaults.
+
+    Args:
+        given: settings by name; `UserError` where they do not go together.
+    """
+    if given.get("initial"):
+        base = preset.parse(given["initial"]).config
+        base.kind.check_flags(given)
+        return dataclasses.replace(base, **given)
+    usual = {name: field.default for name, field in FIELDS.items()}
+    chosen = {**usual, **given}
+    MODEL_KINDS[chosen["model"]].check_flags(given)
+    return presets.load(
+        chosen["dataset"], chosen["model"], recipe=chosen["recipe"], given=given
+    )

@@ -1,0 +1,159 @@
+"""Presets: small trained models inside the package, with their model cards.
+
+A preset is two files: `NAME.npz`, the weights of all stages in float16, and
+`NAME.json`, its card: data and their license, settings, metrics, the command
+that trained it, and the checksum of the weights.
+"""
+
+import functools
+import hashlib
+import pathlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from srmcmc_tf.config import fields, upgrade
+from srmcmc_tf.config.config import Config, from_dict
+from srmcmc_tf.errors import UserError
+from srmcmc_tf.files import atomic, json_file, npz
+from srmcmc_tf.runs.run import MACHINE_SETTINGS, Run
+
+if TYPE_CHECKING:  # TensorFlow takes seconds to import, and --help needs none
+    from srmcmc_tf.models.generator import Generator
+
+PREFIX = "preset:"
+DEFAULT = "digits"  # what bin/sample and bin/demo show without arguments
+
+_DIRECTORY = pathlib.Path(__file__).resolve().parents[1] / "presets"
+_REMEDY = "install srmcmc_tf again"
+
+
+def names() -> list[str]:
+    """Returns the presets there are."""
+    return sorted(path.stem for path in _DIRECTORY.glob("*.json"))
+
+
+class Preset(Run):
+    """A trained model of the package, in place of a run.
+
+    What commands write goes to `runs/preset_NAME/`.
+
+    Args:
+        name: of the preset; `UserError` where there is none of this name.
+    """
+
+    def __init__(self, name: str) -> None:
+        if name not in names():
+            hint = fields.suggest(name, names())
+            raise UserError(
+                f"no preset {name!r}: there are {', '.join(names())}{hint}"
+            )
+        super().__init__(f"runs/preset_{name}")
+        self.name = name
+
+    def __str__(self) -> str:
+        return PREFIX + self.name
+
+    @functools.cached_property
+    def card(self) -> dict[str, Any]:
+        """What is known of the model."""
+        path = _DIRECTORY / f"{self.name}.json"
+        schema = {"format": int, "sha256": str, "settings": dict, "update": int}
+        found = json_file.read(
+            path, schema, remedy=_REMEDY, newest=upgrade.FORMAT
+        )
+        assert found is not None  # its name is that of a file
+        return found
+
+    @functools.cached_property
+    def _stored(self) -> tuple[Config, str]:
+        settings = upgrade.upgrade(self.card["settings"], self.card["format"])
+        usual = Config()
+        machine = {name: getattr(usual, name) for name in MACHINE_SETTINGS}
+        return from_dict({**machine, **settings}), self.card["data_digest"]
+
+    def measurements(self, identity: str) -> dict[str, Any]:
+        """Returns what was measured of the preset, by name."""
+        return {**self.card["metrics"], **super().measurements(identity)}
+
+    def weights(self) -> list[np.ndarray]:
+        """Returns the weights in the order of `model.weights`, float32.
+
+        `UserError` where they are not those of the card.
+        """
+        path = _DIRECTORY / f"{self.name}.npz"
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise UserError(f"{path}: {error.strerror}; {_REMEDY}") from None
+        if hashlib.sha256(content).hexdigest() != self.card["sha256"]:
+            raise UserError(
+                f"{path} is damaged: its checksum is not that of its model "
+                f"card; {_REMEDY}"
+            )
+        arrays = npz.read(path)
+        return [arrays[name].astype(np.float32) for name in sorted(arrays)]
+
+    def load_model(
+        self, *, best: bool = False, strategy: str | None = None
+    ) -> "Generator":
+        """Returns the compiled model; `best` is for runs."""
+        if best:
+            raise UserError(f"{self} is a single model: `best` is for runs")
+        from srmcmc_tf.distribution import strategies
+        from srmcmc_tf.models import factory
+
+        with strategies.local(strategy or "auto").scope():
+            model = factory.build(self.config)
+            model.average = None  # it is the average already
+            assign(model, self.weights(), str(self))
+            model.optimizer.iterations.assign(self.card["update"])
+        return model
+
+
+def parse(text: str) -> Preset:
+    """Returns the preset of a text such as "preset:digits"."""
+    if not text.startswith(PREFIX):
+        raise UserError(
+            f"--from={text}: must be {PREFIX}NAME, such as {PREFIX}{DEFAULT}"
+        )
+    return Preset(text.removeprefix(PREFIX))
+
+
+def assign(
+    model: "Generator", weights: Sequence[np.ndarray], origin: str
+) -> None:
+    """Gives a model weights; `UserError` where they are of other networks."""
+    if [w.shape for w in weights] != [tuple(w.shape) for w in model.weights]:
+        raise UserError(
+            f"{origin} has other networks: --image_size, --channels, --n_f, "
+            "--network and the number of --coarse_K must be its own"
+        )
+    for variable, value in zip(model.weights, weights, strict=True):
+        variable.assign(value)
+
+
+def write(out: pathlib.Path, model: "Generator", facts: dict[str, Any]) -> None:
+    """Writes a preset: `OUT.npz` and `OUT.json`.
+
+    Args:
+        out: path without a suffix, `srmcmc_tf/presets/NAME` for the package.
+        model: a trained model.
+        facts: of `serving.model_card.facts`.
+    """
+    arrays = {
+        f"{i:03d}": np.asarray(w, np.float32).astype(np.float16)
+        for i, w in enumerate(model.weights)
+    }
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise UserError("a weight is too large for float16, or not finite")
+    weights = out.with_suffix(".npz")
+    npz.save(weights, arrays)
+    card = {
+        **facts,
+        "format": upgrade.FORMAT,
+        "weights": "float16; metrics are of the weights before rounding",
+        "sha256": hashlib.sha256(weights.read_bytes()).hexdigest(),
+    }
+    atomic.write_json(out.with_suffix(".json"), card)

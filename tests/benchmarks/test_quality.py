@@ -1,0 +1,71 @@
+import json
+
+import pytest
+from helpers import call
+
+from srmcmc_tf.benchmarks import quality
+
+TINY = dict(dataset="digits", image_size=8, channels=1, n_f=2, batch_size=4)
+
+
+def test_the_improved_recipe_is_compared_at_a_fifth_of_the_time(tmp_path):
+    found = quality.legs(tmp_path, 360, {})
+    paper = [leg for leg in found if leg.recipe == "paper"]
+    pyramid = [leg for leg in found if leg.recipe == "pyramid"]
+    assert len({leg.directory for leg in paper}) == 1  # one run, four points
+    assert len({leg.directory for leg in pyramid}) == len(pyramid) == 5
+    seconds = [leg.config.updates * quality.SECONDS["paper"] for leg in paper]
+    fifths = [
+        leg.config.updates * quality.SECONDS["pyramid"] for leg in pyramid
+    ]
+    for whole, fifth in zip(seconds, fifths[:-1], strict=True):
+        assert fifth == pytest.approx(whole / 5, rel=0.01)
+    assert fifths[-1] == pytest.approx(360 * 60, rel=0.01)
+    same = ("dataset", "n_examples", "n_left_out", "image_size", "n_f", "seed")
+    for name in same:
+        assert len({getattr(leg.config, name) for leg in found}) == 1
+
+
+def test_a_second_call_measures_nothing_again(tmp_path, monkeypatch):
+    trained, measured = [], []
+
+    def train(config, directory):
+        directory.mkdir(exist_ok=True)
+        trained.append(config.updates)
+
+    def evaluate_run(run, **options):
+        measured.append(run.path.name)
+        values = {"fid": 100.0 + len(measured), "kid": 0.1}
+        return {name: {"value": value} for name, value in values.items()}
+
+    monkeypatch.setattr(quality.train, "train", train)
+    monkeypatch.setattr(quality.evaluate, "evaluate_run", evaluate_run)
+    first = list(quality.quality(tmp_path, 10, 50, ""))
+    assert len(measured) == 9 and "FID 101.0" in first[0] and "n=50" in first[0]
+    assert list(quality.quality(tmp_path, 10, 50, "")) == first
+    assert len(measured) == len(trained) == 9
+    points = json.loads((tmp_path / "quality.json").read_text())
+    assert [p["recipe"] for p in points] == 4 * ["paper"] + 5 * ["pyramid"]
+    assert (tmp_path / "quality.png").stat().st_size > 1000
+
+
+def test_cpu_seconds_add_up_over_calls(tmp_path):
+    path = tmp_path / "cpu_seconds.json"
+    for _ in range(2):
+        with quality._timed(path):
+            sum(range(10**6))
+    total = quality._seconds(path)
+    with quality._timed(path):
+        pass
+    assert 0 < total <= quality._seconds(path)
+
+
+def test_its_flags_are_for_it_alone():
+    code, _, err = call("benchmark", "fit", "--minutes=5")
+    assert code == 1 and "--minutes is for bin/benchmark quality" in err
+
+
+@pytest.mark.slow
+def test_a_small_one_runs_to_its_end(tmp_path):
+    lines = list(quality.quality(tmp_path, 0.2, 20, "", TINY))
+    assert len(lines) == 10 and "FID" in lines[-2]

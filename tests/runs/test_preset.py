@@ -1,0 +1,113 @@
+"""Presets: trained models of the package in place of runs."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from helpers import TINY, call, untrained_run
+
+import srmcmc_tf
+from srmcmc_tf.config import presets as configs
+from srmcmc_tf.errors import UserError
+from srmcmc_tf.runs import preset
+from srmcmc_tf.runs.run import Run
+from srmcmc_tf.training import train
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A preset `tiny`, a pyramid, written by bin/export; its model."""
+    folder = tmp_path_factory.mktemp("presets")
+    changes = configs.load("digits", recipe="pyramid", given=TINY)
+    settings = dataclasses.asdict(changes)
+    del settings["dataset"], settings["model"]
+    run = untrained_run(folder / "run", **settings)
+    code, _, err = call(
+        "export",
+        f"--workdir={run}",
+        "--format=preset",
+        f"--out={folder / 'tiny'}",
+    )
+    assert code == 0, err
+    return folder, run.load_model()
+
+
+@pytest.fixture
+def installed(files, monkeypatch, tmp_path):
+    monkeypatch.setattr(preset, "_DIRECTORY", files[0])
+    monkeypatch.chdir(tmp_path)
+    return files[1]
+
+
+def test_a_preset_is_the_model_in_float16(installed):
+    model = srmcmc_tf.load("preset:tiny")
+    assert model.update == installed.update and model.K == installed.K
+    for ours, theirs in zip(model.weights, installed.weights, strict=True):
+        rounded = np.asarray(theirs).astype(np.float16)
+        np.testing.assert_array_equal(ours, rounded)
+
+
+def test_the_card_has_data_license_settings_command_and_checksum(installed):
+    card = preset.Preset("tiny").card
+    assert (
+        card["dataset"] == "digits" and "CC BY" in card["licence_of_the_data"]
+    )
+    assert card["settings"]["coarse_K"] == "20"
+    assert card["command"].startswith("bin/train") and len(card["sha256"]) == 64
+
+
+def test_commands_take_a_preset(installed, tmp_path):
+    code, out, err = call("sample", "--preset=tiny", "--seeds=1,2")
+    assert code == 0, err
+    assert "runs/preset_tiny/generated/samples.npz" in out
+    with np.load(tmp_path / "runs/preset_tiny/generated/samples.npz") as found:
+        expected = srmcmc_tf.load("preset:tiny").sample([1, 2])
+        np.testing.assert_allclose(found["x"], expected, atol=1e-5)
+
+
+def test_damaged_weights_are_refused(installed, files, monkeypatch, tmp_path):
+    for path in files[0].glob("tiny.*"):
+        content = bytearray(path.read_bytes())
+        if path.suffix == ".npz":
+            content[len(content) // 2] ^= 1
+        (tmp_path / path.name).write_bytes(content)
+    monkeypatch.setattr(preset, "_DIRECTORY", tmp_path)
+    with pytest.raises(UserError, match="damaged: its checksum"):
+        srmcmc_tf.load("preset:tiny")
+
+
+def test_an_unknown_preset_is_refused_with_those_there_are(installed):
+    with pytest.raises(UserError, match="'tny': there are tiny; did you mean"):
+        srmcmc_tf.load("preset:tny")
+    with pytest.raises(UserError, match="must be preset:NAME"):
+        preset.parse("tiny")
+
+
+def test_tuning_starts_from_the_weights_with_the_settings(installed, tmp_path):
+    run = Run(tmp_path / "tuned")
+    given = {"initial": "preset:tiny", "updates": 1, "learning_rate": 0.0}
+    config = run.settle(given)
+    assert (config.recipe, config.n_f, config.batch_size) == ("pyramid", 4, 8)
+    train.train(config, run.path)
+    preset_weights = preset.Preset("tiny").weights()
+    for old, new in zip(preset_weights, run.load_model().weights, strict=True):
+        np.testing.assert_allclose(new, old, atol=1e-6)
+    other = Run(tmp_path / "other")
+    with pytest.raises(
+        UserError, match="--from=preset:tiny has other networks"
+    ):
+        train.train(other.settle({**given, "n_f": 2}), other.path)
+
+
+@pytest.mark.parametrize("name", preset.names())
+def test_presets_of_the_package_load_and_fit_the_budget(name):
+    chosen = preset.Preset(name)
+    assert chosen.load_model().image_shape == (
+        chosen.config.image_size,
+        chosen.config.image_size,
+        chosen.config.channels,
+    )
+    assert json.dumps(chosen.card["metrics"])
+    files = preset._DIRECTORY.iterdir()
+    assert sum(path.stat().st_size for path in files) <= 4 * 2**20
