@@ -16,6 +16,11 @@ if os.environ.setdefault("KERAS_BACKEND", "tensorflow") != "tensorflow":
 # convolution gradients are about three times faster all the same.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
+# After what Keras reads when it is imported.
+from srmcmc_tf.compat import registration  # noqa: E402
+
+registration.register()
+
 if TYPE_CHECKING:
     from srmcmc_tf import callbacks, data, energies, metrics, plots
     from srmcmc_tf.config.config import Config

@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw
 
 from srmcmc_tf.data import pixels
 from srmcmc_tf.files import atomic
+from srmcmc_tf.models import inputs
 
 if TYPE_CHECKING:  # half a second to import, and only needed for toys
     from matplotlib.figure import Figure
@@ -29,13 +30,15 @@ def grid(x: np.ndarray, columns: int | None = None) -> np.ndarray:
     """Arranges images [n, h, w, c] about [-1, 1] in rows on black.
 
     Args:
-        x: the images, clipped here.
+        x: the images, clipped here; uint8 images are shown as they are.
         columns: images per row; by default about as many as rows.
 
     Returns:
         uint8 [height, width, c].
     """
-    x = pixels.to_uint8(np.asarray(x))
+    x = np.asarray(inputs.images(x, (None, None, None)))
+    inputs.check_range(x)
+    x = pixels.to_uint8(x)
     n, h, w, c = x.shape
     columns = columns or math.ceil(math.sqrt(n))
     rows = math.ceil(n / columns)

@@ -1,4 +1,6 @@
 import numpy as np
+import pytest
+from helpers import random_images
 from PIL import Image
 
 from srmcmc_tf import plots
@@ -30,3 +32,17 @@ def test_png_holds_the_grid(tmp_path):
     plots.save_grid(tmp_path / "a.png", x, width=1)
     png = np.asarray(Image.open(tmp_path / "a.png"))
     np.testing.assert_array_equal(png, plots.grid(x))
+
+
+def test_uint8_images_are_shown_as_they_are():
+    images = random_images(4)
+    picture = plots.grid(pixels.to_float(images))
+    np.testing.assert_array_equal(plots.grid(images), picture)
+    np.testing.assert_array_equal(plots.grid(list(images)), picture)
+
+
+def test_what_is_no_batch_of_images_is_one_line():
+    with pytest.raises(ValueError, match=r"shape \[n, h, w, c\], not \[8, 8\]"):
+        plots.grid(np.zeros([8, 8]))
+    with pytest.warns(UserWarning, match=r"2 \* x - 1"):
+        plots.grid(random_images(8) / 255.0)

@@ -20,7 +20,7 @@ from srmcmc_tf.cli import export
 from srmcmc_tf.config import presets
 from srmcmc_tf.data import pipeline, pixels
 from srmcmc_tf.distribution import replicas, strategies
-from srmcmc_tf.models import energies
+from srmcmc_tf.models import energies, layer_state
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.sampling import rng
 from srmcmc_tf.training import train
@@ -39,8 +39,14 @@ def main(what, folder):
 
 def all_results(folder):
     one, two = strategies.local("one"), strategies.local()
-    np.savez(folder / "one.npz", **results(one))
-    np.savez(folder / "two.npz", **results(two), **draws(two))
+    np.savez(folder / "one.npz", **results(one), **uneven(one))
+    np.savez(
+        folder / "two.npz",
+        **results(two),
+        **uneven(two),
+        **draws(two),
+        **layers(two),
+    )
 
 
 def results(strategy):
@@ -71,10 +77,70 @@ def results(strategy):
     return found
 
 
+def uneven(strategy):
+    """A network with losses of its own on 13 images: of 4, 4, 4, and 1."""
+    x = pixels.to_float(random_images(13))
+    with strategy.scope():
+        inputs = keras.Input((8, 8, 1))
+        h = keras.layers.Flatten()(inputs)
+        h = keras.layers.Dense(
+            4, "softplus", kernel_initializer="ones", kernel_regularizer="l2"
+        )(h)
+        h = keras.layers.ActivityRegularization(l2=0.1)(h)
+        f = keras.layers.Dense(1, kernel_initializer="ones")(h)
+        energy = keras.Model(inputs, f)
+        model = srmcmc_tf.ShortRunEBM(energy, K=2, sigma=0.1)
+        model.compile(keras.optimizers.SGD(0.001))
+    options = dict(batch_size=4, verbose=0)
+    history = model.fit(x, shuffle=False, epochs=2, **options).history
+    found = {f"uneven log {name}": values for name, values in history.items()}
+    logs = model.evaluate(x, return_dict=True, **options)
+    found |= {f"uneven evaluated {n}": value for n, value in logs.items()}
+    for i, weight in enumerate(model.weights):
+        found[f"uneven weight {i}"] = weight.numpy()
+    found["uneven predicted"] = model.predict(x, **options)
+    return found
+
+
+def layers(strategy):
+    """What each replica's copy of the layers keeps after two updates."""
+    with strategy.scope():
+        dense = keras.layers.Dense(4)
+        stack = [
+            keras.layers.Flatten(),
+            keras.layers.SpectralNormalization(dense),
+            keras.layers.BatchNormalization(),
+            keras.layers.Dropout(0.5),
+            keras.layers.Dense(1),
+        ]
+        energy = keras.Sequential([keras.Input((8, 8, 1)), *stack])
+        model = srmcmc_tf.ShortRunEBM(energy, K=2)
+        model.compile(keras.optimizers.SGD(0.001))
+    x = pixels.to_float(random_images(8))
+    model.fit(x, batch_size=4, shuffle=False, verbose=0)
+    found = {}
+    for i, weight in enumerate(energy.weights):
+        copies = strategy.experimental_local_results(weight.value)
+        found[f"copies {i}"] = np.stack([copy.numpy() for copy in copies])
+    masks = strategy.run(tf.function(lambda: masked(stack[3])))
+    masks = strategy.experimental_local_results(masks)
+    found["masks"] = np.stack([mask.numpy() for mask in masks])
+    return found
+
+
+def masked(dropout):
+    layer_state.set_seeds(dropout, rng.stream(0).fold(rng.LAYERS, 0))
+    return dropout(tf.ones([64]), training=True)
+
+
 def draws(strategy):
     """The starts of a batch of 6 that each replica draws."""
     parts = strategy.run(
-        lambda: replicas.own_rows(rng.stream(0), 3).uniform([3, 8, 8, 1])
+        lambda: (
+            replicas.own_rows(tf.zeros([3, 1]))[1]
+            .stream(rng.stream(0))
+            .uniform([3, 8, 8, 1])
+        )
     )
     return {"draws": tf.concat(strategy.experimental_local_results(parts), 0)}
 

@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 import sys
 import types
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from srmcmc_tf.errors import UserError
@@ -55,6 +56,17 @@ def expect_summed_gradients(optimizer: Any) -> None:
     if not hasattr(optimizer, "_all_reduce_sum_gradients"):
         _fail("keras", "optimizers that sum gradients over replicas")
     optimizer._all_reduce_sum_gradients = lambda pairs: pairs
+
+
+def chain_of_datasets(dataset: Any) -> Iterator[Any]:
+    """A `tf.data.Dataset` and those that it was made from.
+
+    There is no public way to them. Where the private one is gone, only the
+    dataset itself is found.
+    """
+    yield dataset
+    for source in getattr(dataset, "_inputs", list)():
+        yield from chain_of_datasets(source)
 
 
 @functools.cache

@@ -88,7 +88,7 @@ def batches(
 
     updates = tf.data.Dataset.range(length).scan(np.int64(-1), number)
     updates = updates.map(lambda t: (t, batch(t)), num_parallel_calls=2)
-    return updates.prefetch(2).map(count)
+    return _marked(updates.prefetch(2).map(count), sigma)
 
 
 def endless(
@@ -110,7 +110,14 @@ def endless(
     """
     batch = _batch(images, None, batch_size, sigma, flip, seed, part)
     updates = tf.data.Dataset.range(start, np.iinfo(np.int64).max)
-    return updates.map(batch, num_parallel_calls=2).prefetch(2)
+    updates = updates.map(batch, num_parallel_calls=2)
+    return _marked(updates.prefetch(2), sigma)
+
+
+def _marked(dataset: tf.data.Dataset, sigma: Sigma) -> tf.data.Dataset:
+    """A dataset that tells `fit` that it is in range and has noise."""
+    dataset.sigma = sigma
+    return dataset
 
 
 def _batch(

@@ -14,7 +14,7 @@ def convnet(
     *,
     n_f: int = 64,
     seed: int = 0,
-    dtype: str = "float32",
+    dtype: str | None = None,
 ) -> keras.Model:
     """The paper's ConvNet (its tables 4 to 6) for any power-of-two size.
 
@@ -29,8 +29,9 @@ def convnet(
         channels: number of channels of the images.
         n_f: feature maps of the first layer.
         seed: integer, the random seed of the initial weights.
-        dtype: a Keras dtype or policy; with "mixed_bfloat16" the convolutions
-            run in bfloat16, input, output and weights stay float32.
+        dtype: a Keras dtype or policy, by default the global one; with
+            "mixed_bfloat16" the convolutions run in bfloat16, output and
+            weights stay float32.
 
     Returns:
         A `keras.Model`, images [n, size, size, channels] to f [n, 1].
@@ -95,7 +96,7 @@ def pooled(
 
 
 def mlp(
-    d: int, *, n_f: int = 64, seed: int = 0, dtype: str = "float32"
+    d: int, *, n_f: int = 64, seed: int = 0, dtype: str | None = None
 ) -> keras.Model:
     """A network for points: four hidden layers, otherwise like `convnet`.
 
@@ -159,7 +160,7 @@ def _conv(
     padding: str,
     name: str,
     seed: int,
-    dtype: str,
+    dtype: str | None,
 ) -> Any:
     return layers.Conv2D(
         filters,
@@ -172,7 +173,7 @@ def _conv(
     )(x)
 
 
-def _dense(x: Any, units: int, name: str, seed: int, dtype: str) -> Any:
+def _dense(x: Any, units: int, name: str, seed: int, dtype: str | None) -> Any:
     start = _uniform(x.shape[-1], seed)
     return layers.Dense(units, **start, dtype=dtype, name=name)(x)
 

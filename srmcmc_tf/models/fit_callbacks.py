@@ -65,6 +65,12 @@ def arrange(model: Any, callbacks: Any) -> Any:
         return callbacks
     given = keras.tree.flatten(callbacks) if callbacks is not None else []
     ranked = [one for one in given if hasattr(one, "rank")]
+    if ranked and model.steps_per_execution > 1:
+        raise ValueError(
+            f"callbacks: {_name(ranked[0])} must see every update, but the "
+            f"model is compiled with "
+            f"steps_per_execution={model.steps_per_execution}: use 1"
+        )
     for first, second in itertools.pairwise(ranked):
         if second.rank < first.rank:
             raise ValueError(

@@ -7,10 +7,11 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from srmcmc_tf.models import ema, fit_callbacks
+from srmcmc_tf.models import ema, fit_callbacks, inputs
 
 # Registers the schedules: a saved optimizer may have one.
 from srmcmc_tf.models import schedules as schedules
+from srmcmc_tf.models.trackers import Trackers
 from srmcmc_tf.sampling.inversion import Reconstruction
 
 Rate = Any  # a number, or a Keras schedule
@@ -20,7 +21,8 @@ class Generator(keras.Model):
     """A model that draws images, each named by an integer seed.
 
     A subclass defines its networks, `train_step` and the methods that raise
-    `NotImplementedError` here, and adds its networks to `checkpoint_items`.
+    `NotImplementedError` here, names its `quantities`, and adds its networks
+    to `checkpoint_items`.
 
     Args:
         seed: integer, the random seed of all noise in training.
@@ -29,13 +31,18 @@ class Generator(keras.Model):
     Attributes:
         average: an `ema.Average` of the weights, or None; see `keep_average`.
         warning: the callback that warns of divergence.
+        trackers: the means of the logged quantities; callbacks receive the
+            values of each single update.
     """
+
+    quantities: tuple[str, ...] = ()
 
     def __init__(self, *, seed: int = 0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.seed = seed
         self.average: ema.Average | None = None
         self.warning = fit_callbacks.WarnOfDivergence()
+        self.trackers = Trackers(self.quantities)
 
     @staticmethod
     def adam(learning_rate: Rate = 1e-4) -> keras.optimizers.Adam:
@@ -87,15 +94,48 @@ class Generator(keras.Model):
         *args: Any,
         **kwargs: Any,
     ) -> Any:
-        """As of `keras.Model`; see `fit_callbacks` for the callbacks."""
+        """As of `keras.Model`; see `fit_callbacks` for the callbacks.
+
+        The data are checked by `inputs.prepare`.
+        """
+        other = kwargs.get("validation_data")
+        if other is not None:
+            kwargs["validation_data"] = inputs.prepare(other, self.image_shape)
+        x = inputs.prepare(x, self.image_shape)
         callbacks = fit_callbacks.arrange(self, callbacks)
         given = x, y, batch_size, epochs, verbose, callbacks
         return super().fit(*given, *args, **kwargs)
 
+    def evaluate(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As of `keras.Model`; the data are checked by `inputs.prepare`."""
+        if not kwargs.get("_use_cached_eval_dataset"):  # checked by `fit`
+            x = inputs.prepare(x, self.image_shape)
+        return super().evaluate(x, *args, **kwargs)
+
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """The trackers, which Keras resets before each epoch."""
+        return list(self.trackers.means)
+
+    def get_metrics_result(self) -> dict[str, tf.Tensor]:
+        """What `fit` and `evaluate` report: means over the epoch's rows."""
+        return self.trackers.result()
+
+    @property
+    def counter(self) -> Any:
+        """The variable that counts the calls of `train_step`.
+
+        `optimizer.iterations` does not change in each of them if the optimizer
+        accumulates gradients, or skips an update whose scaled gradient is not
+        finite. Keras stores the number of calls as the first variable; a
+        `LossScaleOptimizer` has one, too, but leaves it at 0.
+        """
+        return self.optimizer.variables[0]
+
     @property
     def update(self) -> int:
-        """The number of updates made so far."""
-        return int(self.optimizer.iterations.numpy())
+        """The number of updates made so far: calls of `train_step`."""
+        return int(self.counter.numpy())
 
     def set_seed(self, seed: int) -> None:
         """Changes the random seed of the updates from now on."""
@@ -164,14 +204,3 @@ def between(z1: tf.Tensor, z2: tf.Tensor, rho: Sequence[float]) -> tf.Tensor:
     ones = [1] * (len(z1.shape) - 1)
     weight = tf.reshape(tf.cast(rho, tf.float32), [1, -1, *ones])
     return weight * z1[:, None] + tf.sqrt(1.0 - weight**2) * z2[:, None]
-
-
-def unpack_images(data: Any) -> tf.Tensor:
-    """The images of a batch given to `fit`, which may come with labels."""
-    x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
-    if not x.dtype.is_floating:
-        raise TypeError(
-            f"images must be floats about [-1, 1], not {x.dtype.name}: "
-            "srmcmc_tf.data.batches converts uint8 images"
-        )
-    return tf.cast(x, tf.float32)

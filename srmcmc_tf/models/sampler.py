@@ -1,13 +1,14 @@
 """What a short-run model does with its chains: images from seeds, and back."""
 
 import functools
+import math
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from srmcmc_tf.distribution import replicas
-from srmcmc_tf.models import scales
+from srmcmc_tf.models import inputs, scales
 from srmcmc_tf.models.generator import Generator, between
 from srmcmc_tf.models.stage import Stage
 from srmcmc_tf.sampling import chain, inversion, rng
@@ -130,6 +131,12 @@ class Sampler(Generator):
             rho: weights of `z1` in [0, 1], shape [r]; see `between`.
             K: steps, by default those of the training.
         """
+        shape = self.image_shape
+        if len(self.stages) > 1:
+            shape = (
+                sum(math.prod(stage.image_shape) for stage in self.stages),
+            )
+        z1, z2 = (inputs.images(z, shape, "starts") for z in (z1, z2))
         z = between(z1, z2, rho)
         K = tf.cast(self.K if K is None else K, tf.int32)
         ends = self._shared_ascent(tf.reshape(z, [-1, *z.shape[2:]]), K)
@@ -162,7 +169,8 @@ class Sampler(Generator):
             K: steps of the chain, by default those of the training.
             keep: iterations at which M(z) is kept as a frame.
         """
-        x = tf.convert_to_tensor(x, tf.float32)
+        x = inputs.images(x, self.image_shape)
+        inputs.check_range(x)
         z = self.start(range(len(x)) if seeds is None else seeds)
         return inversion.infer(
             functools.partial(self.with_pullback, K=self.K if K is None else K),
@@ -234,7 +242,7 @@ class Sampler(Generator):
     def set_sigmas(self, sigmas: Sequence[Any]) -> None:
         """Changes the sigma of each stage from the next update on."""
         for stage, sigma in zip(self.stages, sigmas, strict=True):
-            stage.sigma = sigma
+            stage.change("sigma", sigma)
         self.set_seed(self.seed)  # sigma is part of the same graphs
 
     def compile_chains(self, jit_compile: bool | str) -> None:
@@ -245,7 +253,7 @@ class Sampler(Generator):
         self._shared_chains = []
         for stage in self.stages:
             stage.compile(jit_compile=bool(jit_compile))
-            self._shared_chains.append(self._share(_ends(stage)))
+            self._shared_chains.append(self._share(stage.ends))
         self._shared_ascent = self._share(self._ascend)
 
     def _ascend(self, z: tf.Tensor, K: tf.Tensor) -> tf.Tensor:
@@ -290,8 +298,3 @@ class Sampler(Generator):
             return x
         enlarged = scales.enlarge(frame, self.stages[i].image_shape)
         return tf.where(steps > 0, x, enlarged)
-
-
-def _ends(stage: Stage) -> Callable[..., tf.Tensor]:
-    """The compiled chain of a stage as a function of rows, for `share_rows`."""
-    return lambda rows, *settings: stage.compiled.langevin(*rows, *settings).x

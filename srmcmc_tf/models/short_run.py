@@ -1,5 +1,6 @@
 """The short-run MCMC model: an energy network and the chain run on it."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,10 +9,15 @@ import tensorflow as tf
 
 from srmcmc_tf.compat import tensorflow as compat
 from srmcmc_tf.distribution import replicas
-from srmcmc_tf.models.generator import unpack_images
+from srmcmc_tf.models import checks, inputs, layer_state, saved_model, update
 from srmcmc_tf.models.sampler import Sampler
 from srmcmc_tf.models.stage import Stage
 from srmcmc_tf.sampling import chain, rng
+
+
+def _settable(read: Any, name: str) -> Any:
+    """A property of a model, as one that changes its single stage."""
+    return read.setter(lambda model, value: model._change(name, value))
 
 
 @keras.saving.register_keras_serializable("srmcmc_tf")
@@ -23,15 +29,21 @@ class ShortRunEBM(Sampler):
     of Nijkamp et al., "Learning Non-Convergent Non-Persistent Short-Run MCMC
     Toward Energy-Based Model", NeurIPS 2019.
 
-    The data given to `fit` are images in [-1, 1], to which Gaussian noise was
-    added (`srmcmc_tf.data.batches` does both).
+    The data given to `fit` are images in [-1, 1]. Gaussian noise is added to
+    them either by `srmcmc_tf.data.batches` or, if `sigma` is given, by the
+    model; never by both.
 
     Args:
-        energy: `keras.Model`, images [n, h, w, c] to f [n, 1] or [n]; built.
-            Or a list of `Stage`, which have the next three settings.
+        energy: any `keras.Model`, images [n, h, w, c] to f [n, 1] or [n]; or
+            series [n, t, c], or points [n, d]. Or a list of `Stage`, which
+            have the settings of the chain.
         K: steps of a chain, 100 by default.
         step_size: factor of the gradient f' in a step, 1 by default.
         noise: factor of the Gaussian noise in a step, 0.01 by default.
+        sigma: standard deviation of the noise that the model adds to the data
+            of an update, 0 by default.
+        image_shape: of one example; needed if the energy does not say it, as
+            a subclass of `keras.Model` or a network without an `Input`.
         seed: integer, the random seed of all noise in training.
         **kwargs: of `keras.Model`, such as `name`.
 
@@ -43,6 +55,8 @@ class ShortRunEBM(Sampler):
     TensorShape([3, 8, 8, 1])
     """
 
+    quantities = update.QUANTITIES
+
     def __init__(
         self,
         energy: keras.Model | Sequence[Stage],
@@ -50,22 +64,56 @@ class ShortRunEBM(Sampler):
         K: int | None = None,
         step_size: float | None = None,
         noise: float | None = None,
+        sigma: float | None = None,
+        image_shape: Sequence[int] | None = None,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
-        settings = {"K": K, "step_size": step_size, "noise": noise}
+        settings = {
+            "K": K,
+            "step_size": step_size,
+            "noise": noise,
+            "sigma": sigma,
+            "image_shape": image_shape,
+        }
+        policy = keras.dtype_policies.get(kwargs.get("dtype") or "float32")
+        if policy.name != "float32":
+            raise ValueError(
+                f"dtype={policy.name}: the chain is float32; give the policy "
+                "to the layers of the energy"
+            )
+        kwargs["dtype"] = policy  # whatever the global policy
         super().__init__(_stages(energy, settings), seed=seed, **kwargs)
         self.built = True
 
-    def call(self, x: tf.Tensor) -> tf.Tensor:
-        """f(x), the negative energy: [n, h, w, c] to [n, 1]."""
-        return self.energy(x)
+    # Set after the first use, a setting takes effect from then on.
+    K = _settable(Sampler.K, "K")
+    step_size = _settable(Sampler.step_size, "step_size")
+    noise = _settable(Sampler.noise, "noise")
+    sigma = _settable(
+        property(
+            lambda self: self.stages[-1].sigma,
+            doc="That of the noise that an update adds to the data.",
+        ),
+        "sigma",
+    )
+
+    def call(self, x: Any, training: bool = False) -> tf.Tensor:
+        """f(x), the negative energy, float32: [n, h, w, c] to [n, 1]."""
+        x = inputs.images(x, self.image_shape)
+        return keras.ops.cast(self.energy(x, training=training), "float32")
+
+    def predict(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """f(x) of arrays or datasets, as of `keras.Model`."""
+        x = inputs.prepare(x, self.image_shape)
+        return super().predict(x, *args, **kwargs)
 
     def compile(
         self,
         optimizer: keras.optimizers.Optimizer | None = None,
         *,
         jit_compile: bool | str = "auto",
+        auto_scale_loss: bool = True,
         **kwargs: Any,
     ) -> None:
         """Sets the optimizer and whether XLA compiles the chain.
@@ -75,37 +123,60 @@ class ShortRunEBM(Sampler):
             jit_compile: whether XLA compiles the chain (never the rest of the
                 update); "auto" is True if there is a GPU: on a CPU, XLA's
                 convolution gradients are three times slower.
+            auto_scale_loss: whether an energy with float16 layers gets a
+                `LossScaleOptimizer`, as in `keras.Model.compile`.
             **kwargs: as in `keras.Model.compile`; the loss is the model's own.
         """
         for name in ("loss", "loss_weights", "metrics", "weighted_metrics"):
             if kwargs.get(name) is not None:
                 raise ValueError(f"ShortRunEBM has its own loss: no `{name}`")
         self.compile_chains(jit_compile)
-        super().compile(optimizer or self.adam(), jit_compile=False, **kwargs)
+        optimizer = keras.optimizers.get(optimizer or self.adam())
+        scaled = keras.optimizers.LossScaleOptimizer
+        energies = [stage.energy for stage in self.stages]
+        if auto_scale_loss and any(map(checks.uses_float16, energies)):
+            if not isinstance(optimizer, scaled):
+                optimizer = scaled(optimizer)
+        super().compile(optimizer, jit_compile=False, **kwargs)
         self.optimizer.build(self.trainable_variables)
         if self.distribute_strategy.num_replicas_in_sync > 1:
             compat.expect_summed_gradients(self.optimizer)
 
+    def fit(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As of `keras.Model`; the data are checked by `inputs.prepare`."""
+        added = inputs.added_sigma(x)
+        own = [stage.sigma for stage in self.stages if stage.sigma]
+        if own and (added is not None and added != 0):
+            warnings.warn(
+                f"noise is added twice: sigma={own[-1]} by the model, "
+                f"sigma={added} by data.batches; give one of them 0",
+                stacklevel=2,
+            )
+        return super().fit(x, *args, **kwargs)
+
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One update of Algorithm 1; returns its quantities by name."""
-        x = unpack_images(data)
-        pairs = self._pairs(x, rng.TRAIN, self.optimizer.iterations)
+        x, rows = self._batch(data)
+        stages = self._stages(x, rows, rng.TRAIN, self.counter)
+        layers = rng.stream(self.seed).fold(rng.LAYERS, self.counter)
+        for i, (energy, _, _) in enumerate(stages):
+            layer_state.set_seeds(energy, layers.fold(i))
         with tf.GradientTape() as tape:
-            logs = self._compare(pairs, training=True)
+            logs = update.compare(stages, training=True)
             # The gradient is summed over replicas; the paper takes the mean.
-            n = tf.distribute.get_strategy().num_replicas_in_sync
-            loss = self.optimizer.scale_loss(logs["loss"] / n)
-        variables = self.trainable_variables
-        gradient = replicas.total(tape.gradient(loss, variables))
-        self.optimizer.apply(gradient, variables)
-        logs["gradient_norm"] = tf.linalg.global_norm(gradient)
-        return replicas.logs(logs)
+            loss = self.optimizer.scale_loss(rows.share(logs["loss"]))
+        logs["gradient_norm"] = update.descend(self, tape, loss)
+        for energy, _, _ in stages:
+            layer_state.synchronize(energy)
+        return self.trackers.update(logs, rows)
 
     def test_step(self, data: Any) -> dict[str, tf.Tensor]:
         """The quantities of an update on other data, without the update."""
-        x = unpack_images(data)
-        logs = self._compare(self._pairs(x, rng.TEST, 0), training=False)
-        return replicas.logs(logs)
+        x, rows = self._batch(data)
+        stages = self._stages(x, rows, rng.TEST, 0)
+        return self.trackers.update(
+            update.compare(stages, training=False), rows
+        )
 
     def checkpoint_items(self) -> dict[str, Any]:
         coarser = {
@@ -123,54 +194,58 @@ class ShortRunEBM(Sampler):
         energy = keras.saving.deserialize_keras_object(config["energy"])
         return cls(**{**config, "energy": energy})
 
+    def export(
+        self, filepath: Any, format: str = "tf_saved_model", **kwargs: Any
+    ) -> None:
+        """Writes a SavedModel with the signatures `serve` and `sample`.
+
+        `serve`, the default, is f of images; `sample` makes an image per
+        seed, as `sample` does. `bin/export` writes more signatures, with limits
+        and a model card.
+
+        Args:
+            filepath: a directory.
+            format: "tf_saved_model"; the energy alone has the other formats
+                of Keras: `model.energy.export`.
+            **kwargs: `verbose`, as of `keras.Model.export`.
+        """
+        if format != "tf_saved_model":
+            raise ValueError(
+                f"format={format!r}: a chain is exported as tf_saved_model; "
+                "use model.energy.export for the energy alone"
+            )
+        saved_model.write(self, filepath, **kwargs)
+
     def get_compile_config(self) -> dict[str, Any]:
         return {**super().get_compile_config(), "jit_compile": self._jit_chain}
 
-    def _pairs(
-        self, x: tf.Tensor, *draw: Any
-    ) -> list[tuple[tf.Tensor, chain.Chain]]:
-        """The data of each stage, and its chains with the noise of `draw`."""
-        whole = rng.stream(self.seed).fold(*draw, 0)
-        n, update = tf.shape(x)[0], self.optimizer.iterations
-        stream = replicas.own_rows(whole, n)
-        data = [s.data(x, own, update) for s, own in self.with_streams(stream)]
-        return list(zip(data, self.fresh_chains(stream, n), strict=True))
+    def _change(self, name: str, value: Any) -> None:
+        """Changes a setting of the single stage, and compiles again."""
+        if len(self.stages) > 1:
+            raise ValueError(
+                f"{name}: the model has {len(self.stages)} stages; make "
+                "another one, with new stages of the same energies"
+            )
+        self.stages[-1].change(name, value)
+        self.compile_chains(self._jit_chain)
+        self.set_seed(self.seed)  # the settings are part of the same graphs
 
-    def _compare(
-        self, pairs: list[tuple[tf.Tensor, chain.Chain]], *, training: bool
-    ) -> dict[str, tf.Tensor]:
-        """The quantities of all stages: sums, but means of the last two."""
-        each = [
-            _compare(stage.energy, x, ran, training=training)
-            for stage, (x, ran) in zip(self.stages, pairs, strict=True)
+    def _batch(self, data: Any) -> tuple[tf.Tensor, replicas.Rows]:
+        """A replica's images of a batch, and which rows they are."""
+        return replicas.own_rows(inputs.batch(data, self.image_shape))
+
+    def _stages(
+        self, x: tf.Tensor, rows: replicas.Rows, *draw: Any
+    ) -> list[tuple[keras.Model, tf.Tensor, chain.Chain]]:
+        """Each stage's energy, data, and chains with the noise of `draw`."""
+        stream = rows.stream(rng.stream(self.seed).fold(*draw, 0))
+        chains = self.fresh_chains(stream, rows.present)
+        return [
+            (stage.energy, stage.data(x, own, self.counter), ran)
+            for (stage, own), ran in zip(
+                self.with_streams(stream), chains, strict=True
+            )
         ]
-        if len(each) == 1:
-            return each[0]
-        logs = {
-            name: tf.add_n([logs[name] for logs in each]) for name in each[0]
-        }
-        for name in ("f_prime_norm", "out_of_range"):
-            logs[name] /= len(each)
-        return logs
-
-
-def _compare(
-    energy: keras.Model, x: tf.Tensor, ran: chain.Chain, *, training: bool
-) -> dict[str, tf.Tensor]:
-    """f on data and on samples, as one batch, and the chain's numbers."""
-    f = energy(tf.concat([x, ran.x], axis=0), training=training)
-    f_data, f_samples = tf.split(f, 2)
-    f_data, f_samples = tf.reduce_mean(f_data), tf.reduce_mean(f_samples)
-    outside = tf.cast(tf.abs(ran.x) > 1.0, tf.float32)
-    return {
-        # The energy's own losses are those of its regularizers and layers.
-        "loss": sum(energy.losses, f_samples - f_data),
-        "f_data": f_data,
-        "f_samples": f_samples,
-        "f_difference": f_data - f_samples,
-        "f_prime_norm": ran.f_prime_norm,
-        "out_of_range": tf.reduce_mean(outside),
-    }
 
 
 def _stages(

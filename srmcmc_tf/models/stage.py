@@ -1,15 +1,17 @@
 """One scale of a model: an energy, and the settings of the chain run on it."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from srmcmc_tf.models import scales
+from srmcmc_tf.models import checks, scales
 from srmcmc_tf.sampling import chain, rng
+
+SETTINGS = ("K", "step_size", "noise", "noise_end", "start_noise", "sigma")
 
 
 @keras.saving.register_keras_serializable("srmcmc_tf")
@@ -21,7 +23,8 @@ class Stage:
     end of the one before plus uniform noise.
 
     Args:
-        energy: `keras.Model`, images [n, h, w, c] to f [n, 1] or [n]; built.
+        energy: any `keras.Model`, images [n, h, w, c] to f [n, 1] or [n]; or
+            series [n, t, c], or points [n, d]. It is built if it is not yet.
         K: steps of a chain.
         step_size: factor of the gradient f' in a step.
         noise: factor of the Gaussian noise in a step.
@@ -32,6 +35,7 @@ class Stage:
         sigma: standard deviation of the Gaussian noise that an update adds to
             the data of this stage: a number, or a function of the update such
             as a schedule. The default is for data that are noisy already.
+        image_shape: of one example, where the energy does not say it.
 
     Examples:
 
@@ -54,7 +58,17 @@ class Stage:
         noise_end: float | None = None,
         start_noise: float = 0.1,
         sigma: float | Callable[[Any], Any] = 0.0,
+        image_shape: Sequence[int] | None = None,
     ) -> None:
+        checks.settings(
+            K=K,
+            step_size=step_size,
+            noise=noise,
+            noise_end=noise if noise_end is None else noise_end,
+            start_noise=start_noise,
+            sigma=sigma,
+        )
+        self.image_shape = checks.input_shape(energy, image_shape)
         self.energy = energy
         self.K, self.step_size = K, step_size
         self.noise, self.noise_end = noise, noise_end
@@ -62,10 +76,18 @@ class Stage:
         self.sigma = sigma
         self.compile(jit_compile=False)
 
-    @property
-    def image_shape(self) -> tuple[int, ...]:
-        """(h, w, c) of its images; (d,) if they are points."""
-        return self.energy.input_shape[1:]
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in SETTINGS and hasattr(self, "compiled"):
+            raise AttributeError(
+                f"{name} of a stage is a constant of compiled graphs: set it "
+                "on the model, or make another stage"
+            )
+        super().__setattr__(name, value)
+
+    def change(self, name: str, value: Any) -> None:
+        """Changes a setting; its model must compile its chains again."""
+        checks.settings(**{name: value})
+        super().__setattr__(name, value)
 
     def compile(self, *, jit_compile: bool) -> None:
         """Compiles its chains, by XLA if `jit_compile`."""
@@ -108,6 +130,10 @@ class Stage:
         stream = stream.fold(rng.CHAIN)
         return self.compiled.langevin(x, stream, *self.settings(K, noise))
 
+    def ends(self, rows: Any, *settings: Any) -> tf.Tensor:
+        """The ends of chains from rows (x, stream), with its `settings`."""
+        return self.compiled.langevin(*rows, *settings).x
+
     def settings(
         self, K: Any = None, noise: Any = None, first: Any = 0
     ) -> tuple[tf.Tensor, ...]:
@@ -147,6 +173,7 @@ class Stage:
             "noise_end": self.noise_end,
             "start_noise": self.start_noise,
             "sigma": keras.saving.serialize_keras_object(self.sigma),
+            "image_shape": self.image_shape,
         }
 
     @classmethod

@@ -65,3 +65,10 @@ def test_the_metrics_of_tensorflow_gan_are_imported():
     logits = tf.constant([[100.0, 0.0], [0.0, 100.0]])
     score = metrics.classifier_score_from_logits(logits)
     assert float(score) == pytest.approx(2.0)
+
+
+def test_the_source_of_a_dataset_is_found():
+    source = tf.data.Dataset.range(3)
+    chain = compat.chain_of_datasets(source.repeat().prefetch(2))
+    assert any(found is source for found in chain)
+    assert list(compat.chain_of_datasets("no dataset")) == ["no dataset"]

@@ -43,6 +43,26 @@ def test_logged_values_are_those_of_the_global_batch(one_and_two):
         np.testing.assert_allclose(two[name], one[name], rtol=2e-5, atol=1e-6)
 
 
+def test_an_uneven_last_batch_is_that_of_one_device(one_and_two):
+    """Also data noise of the model, and losses of the energy, once each."""
+    one, two = one_and_two
+    names = [name for name in one if name.startswith("uneven")]
+    assert len(names) == 18
+    for name in names:
+        np.testing.assert_allclose(two[name], one[name], rtol=2e-5, atol=1e-5)
+
+
+def test_replicas_keep_the_same_state_of_layers_and_drop_differently(
+    one_and_two,
+):
+    two = one_and_two[1]
+    copies = [name for name in two if name.startswith("copies")]
+    assert len(copies) == 9
+    for name in copies:
+        np.testing.assert_array_equal(*two[name])
+    assert not np.array_equal(*two["masks"])
+
+
 def test_replicas_draw_the_rows_of_one_batch_all_different(one_and_two):
     draws = one_and_two[1]["draws"]
     whole = rng.stream(0).uniform([6, 8, 8, 1])
@@ -65,10 +85,11 @@ def test_interpolation_and_reconstruction_are_the_same_too(one_and_two):
 
 def test_a_single_replica_owns_all_rows_and_the_whole_sum():
     stream, gradient = rng.stream(3), [tf.constant([1.0, 2.0])]
-    assert replicas.own_rows(stream, 8) is stream
+    x, rows = replicas.own_rows(tf.zeros([8, 2]))
+    assert rows.stream(stream) is stream and rows.n == rows.total == 8
     assert replicas.total(gradient) is gradient
     values = {"f": tf.constant(1.0)}
-    assert replicas.logs(values) is values
+    assert rows.logs(values) is values
 
 
 def test_one_device_shares_nothing():

@@ -109,18 +109,15 @@ def test_a_keras_file_is_read_in_a_new_process(tiny_model, tmp_path):
     tiny_model.fit(batch(), batch_size=8, verbose=0)
     tiny_model.save(tmp_path / "model.keras")
     code = (
-        "import keras; from srmcmc_tf import ShortRunEBM\n"
+        "import srmcmc_tf, sys\n"
+        "assert not {'keras', 'tensorflow'} & set(sys.modules)\n"
+        "import keras\n"
         f"model = keras.saving.load_model({str(tmp_path / 'model.keras')!r})\n"
         f"model.sample([1, 2]).numpy().tofile({str(tmp_path / 'x')!r})"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
     x = np.fromfile(tmp_path / "x", np.float32).reshape(2, 8, 8, 1)
     np.testing.assert_allclose(x, tiny_model.sample([1, 2]), atol=1e-5)
-
-
-def test_integers_for_images_are_refused(tiny_model):
-    with pytest.raises(TypeError, match="floats about"):
-        tiny_model.fit(random_images(8), batch_size=8, verbose=0)
 
 
 def test_config_round_trip(tiny_model):
@@ -199,3 +196,96 @@ def test_terminate_on_nan_has_a_loss_to_look_at(tiny_model):
         x, epochs=5, verbose=0, callbacks=[keras.callbacks.TerminateOnNaN()]
     )
     assert tiny_model.update < 5
+
+
+def weights_of(model):
+    return np.concatenate([w.numpy().ravel() for w in model.weights])
+
+
+def test_sigma_adds_noise_to_the_data_of_an_update():
+    stream = rng.stream(3).fold(rng.TRAIN, 0, 0).fold(rng.NOISE)
+    noisy = batch() + 0.2 * stream.normal([8, 8, 8, 1])
+    found = []
+    for sigma, x in ((0.0, noisy), (0.2, batch()), (0.0, batch())):
+        energy = energies.convnet(8, 1, n_f=2)
+        model = srmcmc_tf.ShortRunEBM(energy, K=2, sigma=sigma, seed=3)
+        model.compile(keras.optimizers.SGD(0.1))
+        model.fit(x, batch_size=8, shuffle=False, verbose=0)
+        found.append(weights_of(model))
+    np.testing.assert_allclose(found[0], found[1], atol=1e-6)
+    assert np.abs(found[0] - found[2]).max() > 1e-4
+
+
+def test_noise_from_both_sides_is_a_warning(tiny_model):
+    tiny_model.sigma = 0.1
+    data = srmcmc_tf.data.batches(random_images(8), batch_size=8).repeat()
+    with pytest.warns(UserWarning, match="added twice: sigma=0.1 by the model"):
+        tiny_model.fit(data, steps_per_epoch=1, shuffle=False, verbose=0)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [("K", 9), ("step_size", 30.0), ("noise", 9.0), ("sigma", 9.0)],
+)
+def test_a_setting_takes_effect_after_first_use(tiny_model, name, value):
+    before = tiny_model.evaluate(batch(), verbose=0, return_dict=True)
+    samples = tiny_model.sample([1])
+    setattr(tiny_model, name, value)
+    assert getattr(tiny_model, name) == value
+    after = tiny_model.evaluate(batch(), verbose=0, return_dict=True)
+    changed = "f_data" if name == "sigma" else "f_samples"
+    assert after[changed] != before[changed]
+    if name != "sigma":
+        assert not np.array_equal(tiny_model.sample([1]), samples)
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        setattr(tiny_model, name, -1)
+    with pytest.raises(AttributeError, match="set it on the model"):
+        setattr(tiny_model.stages[0], name, value)
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+def test_a_global_policy_is_that_of_the_networks_not_of_the_chain(policy):
+    keras.config.set_dtype_policy(policy)
+    try:
+        ours = energies.mlp(2, n_f=4)
+        own = keras.Sequential([keras.layers.Dense(1)])
+        for energy in (ours, own):
+            model = srmcmc_tf.ShortRunEBM(energy, K=2, image_shape=(2,))
+            model.compile(keras.optimizers.SGD(0.1))
+            x = np.random.default_rng(0).uniform(-1, 1, (8, 2))
+            logs = model.fit(x, epochs=2, verbose=0).history
+            assert np.isfinite(logs["loss"]).all()
+            assert model.predict(x, verbose=0).dtype == np.float32
+            assert model.sample([1]).dtype == tf.float32
+            assert energy.layers[-1].variable_dtype == "float32"
+            scaled = isinstance(
+                model.optimizer, keras.optimizers.LossScaleOptimizer
+            )
+            assert scaled is (policy == "mixed_float16")
+        hidden = {layer.compute_dtype for layer in ours.layers[1:-1]}
+        assert hidden == {policy.removeprefix("mixed_")} == {own.compute_dtype}
+    finally:
+        keras.config.set_dtype_policy("float32")
+
+
+def test_callbacks_of_keras_have_what_they_monitor(tiny_model, tmp_path):
+    """The quantities and modes that docs/training.md recommends."""
+    watched = dict(monitor="val_f_difference", mode="min", min_delta=1e9)
+    halve = keras.callbacks.ReduceLROnPlateau(patience=1, factor=0.5, **watched)
+    tiny_model.fit(
+        batch(),
+        batch_size=8,
+        epochs=9,
+        verbose=0,
+        validation_data=batch(),
+        callbacks=[
+            keras.callbacks.TerminateOnNaN(),
+            keras.callbacks.EarlyStopping(patience=3, **watched),
+            halve,
+            keras.callbacks.ModelCheckpoint(tmp_path / "{epoch}.keras"),
+        ],
+    )
+    assert tiny_model.update == 4  # the first, and no better one after it
+    assert float(tiny_model.optimizer.learning_rate) < 1e-4
+    again = keras.saving.load_model(tmp_path / "4.keras")
+    np.testing.assert_array_equal(weights_of(again), weights_of(tiny_model))

@@ -7,9 +7,11 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from srmcmc_tf.distribution import replicas
+from srmcmc_tf.models import inputs
 from srmcmc_tf.models.baselines import networks
 from srmcmc_tf.models.baselines.latent import LatentModel, descend
-from srmcmc_tf.models.generator import Rate, unpack_images
+from srmcmc_tf.models.generator import Rate
 from srmcmc_tf.sampling import chain, inversion, rng
 
 
@@ -36,6 +38,15 @@ class DCGAN(LatentModel):
     >>> sum(w.shape.num_elements() for w in model.trainable_variables)
     6339652
     """
+
+    quantities = (
+        "g_loss",
+        "d_loss",
+        "p_data",
+        "p_samples",
+        "g_gradient_norm",
+        "d_gradient_norm",
+    )
 
     def __init__(
         self, image_size: int, channels: int = 3, **kwargs: Any
@@ -91,8 +102,8 @@ class DCGAN(LatentModel):
 
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One update of both networks; returns its quantities by name."""
-        x = unpack_images(data)
-        draw = rng.TRAIN, self.optimizer.iterations
+        x, rows = replicas.own_rows(inputs.batch(data, self.image_shape))
+        draw = rng.TRAIN, self.counter
         with tf.GradientTape(persistent=True) as tape:
             logs = self._compare(x, *draw, training=True)
         for name, network, optimizer in (
@@ -102,11 +113,13 @@ class DCGAN(LatentModel):
             loss, variables = logs[f"{name}_loss"], network.trainable_variables
             norm = descend(tape, loss, variables, optimizer)
             logs[f"{name}_gradient_norm"] = norm
-        return logs
+        return self.trackers.update(logs, rows)
 
     def test_step(self, data: Any) -> dict[str, tf.Tensor]:
         """The quantities of an update on other data, without the update."""
-        return self._compare(unpack_images(data), rng.TEST, 0, training=False)
+        x, rows = replicas.own_rows(inputs.batch(data, self.image_shape))
+        logs = self._compare(x, rng.TEST, 0, training=False)
+        return self.trackers.update(logs, rows)
 
     def reconstruct(
         self,

@@ -7,9 +7,11 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from srmcmc_tf.distribution import replicas
+from srmcmc_tf.models import inputs
 from srmcmc_tf.models.baselines import networks
 from srmcmc_tf.models.baselines.latent import LatentModel, descend
-from srmcmc_tf.models.generator import Rate, unpack_images
+from srmcmc_tf.models.generator import Rate
 from srmcmc_tf.sampling import rng
 from srmcmc_tf.sampling.inversion import Reconstruction
 
@@ -39,6 +41,8 @@ class VAE(LatentModel):
     >>> VAE(32, 3, n_f=64).count_params()
     7968203
     """
+
+    quantities = ("loss", "mse", "kl", "gradient_norm")
 
     def __init__(
         self, image_size: int, channels: int = 3, **kwargs: Any
@@ -70,16 +74,17 @@ class VAE(LatentModel):
 
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One update along the bound's gradient; its quantities by name."""
-        x = unpack_images(data)
+        x, rows = replicas.own_rows(inputs.batch(data, self.image_shape))
         with tf.GradientTape() as tape:
-            logs = self._bound(x, rng.TRAIN, self.optimizer.iterations)
+            logs = self._bound(x, rng.TRAIN, self.counter)
         variables = self.trainable_variables
         norm = descend(tape, logs["loss"], variables, self.optimizer)
-        return {**logs, "gradient_norm": norm}
+        return self.trackers.update({**logs, "gradient_norm": norm}, rows)
 
     def test_step(self, data: Any) -> dict[str, tf.Tensor]:
         """The quantities of an update on other data, without the update."""
-        return self._bound(unpack_images(data), rng.TEST, 0)
+        x, rows = replicas.own_rows(inputs.batch(data, self.image_shape))
+        return self.trackers.update(self._bound(x, rng.TEST, 0), rows)
 
     def encode(self, x: tf.Tensor) -> list[tf.Tensor]:
         """Mean and log sigma of z, [n, latent] each, for images."""

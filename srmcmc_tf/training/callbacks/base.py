@@ -8,6 +8,8 @@ import keras
 class UpdateCallback(keras.callbacks.Callback):
     """Calls `on_update(update, logs)` with the update's number and floats.
 
+    The values are those of the single update; `on_epoch_end` receives means.
+
     Attributes:
         rank: those of a lower rank must come before it in `fit`.
     """

@@ -1,6 +1,7 @@
 import pytest
 from helpers import fit_updates
 
+from srmcmc_tf.models.ema import UpdateAverage
 from srmcmc_tf.training.callbacks.base import UpdateCallback
 
 
@@ -27,3 +28,12 @@ def test_updates_are_numbered_from_the_model_not_from_the_epoch(tiny_model):
 def test_a_callback_must_say_what_to_do(tiny_model):
     with pytest.raises(NotImplementedError):
         fit_updates(tiny_model, [UpdateCallback()], n=1)
+
+
+@pytest.mark.parametrize("kind", [Seen, UpdateAverage])
+def test_several_steps_per_execution_are_refused(tiny_model, kind):
+    """They would hide updates from the callback."""
+    tiny_model.compile(steps_per_execution=2)
+    with pytest.raises(ValueError, match="must see every update, .*: use 1"):
+        fit_updates(tiny_model, [kind()])
+    assert tiny_model.update == 0
