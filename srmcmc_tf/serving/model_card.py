@@ -198,6 +198,10 @@ Images are float32 about [-1, 1] (`images`), pixels from 0 to 255
 
 {_signatures_text(facts["signatures"])}
 
+`K` and `iterations` have defaults in these signatures, those of Python. TF
+Serving's REST interface does not use them: there, leave these inputs out by
+appending `{signatures.WITH_DEFAULTS}` to the name, as in `sample_default`.
+
 ## Limits
 
 - Maximum per request: {limits["batch"]} images, K = {limits["K"]},

@@ -24,6 +24,7 @@ def test_a_card_has_data_settings_metrics_license_and_command(version):
         "sigma 0.1",
         "- fid: value 12.5, n 1000, reference (name digits, n 1597)",
         "64 images, K = 10",
+        "appending `_default` to the name",
     ):
         assert part in text
     for name in signatures.SIGNATURES:
