@@ -1,6 +1,8 @@
 """Fixtures that all tests share."""
 
+import collections
 import dataclasses
+import itertools
 import json
 import os
 
@@ -35,6 +37,26 @@ hypothesis.settings.load_profile("srmcmc")
 def deterministic():
     tf.random.set_seed(0)  # for the shuffling of Keras
     tf.config.experimental.enable_op_determinism()
+
+
+@pytest.fixture
+def count(record_property):
+    """Counts what the fault suite did: `count("interruptions survived", 3)`."""
+    return lambda what, n=1: record_property("faults", (what, n))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Shows the figures of the fault suite, also those of other processes."""
+    figures = collections.Counter()
+    for report in itertools.chain(*terminalreporter.stats.values()):
+        for name, value in getattr(report, "user_properties", ()):
+            if name == "faults" and report.when == "call":
+                figures[value[0]] += value[1]
+    if figures:
+        figures["stack traces seen"] += 0
+        terminalreporter.section("faults")
+        for what, n in sorted(figures.items()):
+            terminalreporter.line(f"{n:8,} {what}")
 
 
 @pytest.fixture(autouse=True)
