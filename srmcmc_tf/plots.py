@@ -23,6 +23,7 @@ __all__ = [
     "save_animation",
     "save_grid",
     "save_table",
+    "show",
 ]
 
 
@@ -56,9 +57,21 @@ def save_grid(
     width: int = 512,
 ) -> None:
     """Writes a grid as a PNG, enlarged by a whole factor to about `width`."""
+    _write(path, show(x, columns, width), "PNG")
+
+
+def show(
+    x: np.ndarray, columns: int | None = None, width: int = 512
+) -> Image.Image:
+    """Returns a grid as an image, which a notebook displays inline.
+
+    Args:
+        x, columns: as of `grid`.
+        width: it is enlarged by a whole factor to about this width.
+    """
     picture = grid(x, columns)
     factor = max(1, width // picture.shape[1])
-    save(path, _enlarge(picture, factor))
+    return Image.fromarray(_enlarge(picture, factor).squeeze())
 
 
 def save(path: atomic.PathLike, picture: np.ndarray) -> None:

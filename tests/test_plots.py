@@ -46,3 +46,11 @@ def test_what_is_no_batch_of_images_is_one_line():
         plots.grid(np.zeros([8, 8]))
     with pytest.warns(UserWarning, match=r"2 \* x - 1"):
         plots.grid(random_images(8) / 255.0)
+
+
+def test_a_shown_grid_is_the_saved_one_and_displays_in_notebooks(tmp_path):
+    x = np.zeros([5, 8, 8, 3])
+    shown = plots.show(x)
+    plots.save_grid(tmp_path / "grid.png", x)
+    np.testing.assert_array_equal(shown, Image.open(tmp_path / "grid.png"))
+    assert shown._repr_png_().startswith(b"\x89PNG")

@@ -66,30 +66,13 @@ class Sampler(Generator):
             [stage.start(own, n) for stage, own in self.with_streams(stream)]
         )
 
-    def sample(
-        self,
-        seeds: Sequence[int],
-        *,
-        K: int | None = None,
-        noise: float | None = None,
-    ) -> tf.Tensor:
-        """Runs a chain per seed to float32 [n, h, w, c], not clipped.
-
-        Args:
-            seeds: integers [n]; each names a start and all noise of its chain.
-            K: steps of all stages together, by default those of the training.
-                Fewer end in an earlier stage, which is then enlarged; more are
-                made by the last stage.
-            noise: factor of the noise, by default that of the training.
-        """
-        K = self.K if K is None else K
-        return self.trace(seeds, [K], noise=noise)[:, 0]
-
     def trace(
         self,
         seeds: Sequence[int],
         steps: Sequence[int],
         *,
+        start: Any = None,
+        step_size: float | None = None,
         noise: float | None = None,
     ) -> tf.Tensor:
         """The chains of `sample` at some steps, float32 [n, s, h, w, c].
@@ -99,10 +82,11 @@ class Sampler(Generator):
         Args:
             seeds: integers, shape [n].
             steps: increasing numbers of steps, [s]; 0 is the start.
-            noise: see `sample`.
+            start, step_size, noise: see `sample`.
         """
         stream = rng.stream_per_row(seeds)
-        starts = self._split(self.start(seeds))
+        starts = self._split(self.start(seeds) if start is None else start)
+        chains = self._chains(step_size)
         frames: list[Any] = [None] * len(steps)
         x = None
         for i, (stage, own) in enumerate(self.with_streams(stream)):
@@ -111,7 +95,7 @@ class Sampler(Generator):
             for j, step in enumerate(steps):
                 until = self._within(i, step)
                 settings = stage.settings(until - done, noise, done)
-                x = self._shared_chains[i]((x, own), *settings)
+                x = chains[i]((x, own), *settings)
                 done = until
                 frames[j] = self._later(i, until, x, frames[j])
         return tf.stack(frames, axis=1)
@@ -250,7 +234,8 @@ class Sampler(Generator):
         self._jit_chain = jit_compile
         if jit_compile == "auto":
             jit_compile = bool(tf.config.list_physical_devices("GPU"))
-        self._shared_chains = []
+        self._shared_chains: list[Callable[..., tf.Tensor]] = []
+        self._stepped: dict[float, list[Callable[..., tf.Tensor]]] = {}
         for stage in self.stages:
             stage.compile(jit_compile=bool(jit_compile))
             self._shared_chains.append(self._share(stage.ends))
@@ -266,6 +251,18 @@ class Sampler(Generator):
             x = stage.begin(start, x, steps > 0)
             x = stage.compiled.ascend(x, steps)
         return x
+
+    def _chains(
+        self, step_size: float | None
+    ) -> list[Callable[..., tf.Tensor]]:
+        """The chains of all stages, compiled once for each step size."""
+        if step_size is None:
+            return self._shared_chains
+        if step_size not in self._stepped:
+            self._stepped[step_size] = [
+                self._share(stage.stepped(step_size)) for stage in self.stages
+            ]
+        return self._stepped[step_size]
 
     def _share(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """`function`, with its rows divided among the devices."""

@@ -9,7 +9,14 @@ import tensorflow as tf
 
 from srmcmc_tf.compat import tensorflow as compat
 from srmcmc_tf.distribution import replicas
-from srmcmc_tf.models import checks, inputs, layer_state, saved_model, update
+from srmcmc_tf.models import (
+    checks,
+    drawing,
+    inputs,
+    layer_state,
+    saved_model,
+    update,
+)
 from srmcmc_tf.models.sampler import Sampler
 from srmcmc_tf.models.stage import Stage
 from srmcmc_tf.sampling import chain, rng
@@ -176,6 +183,45 @@ class ShortRunEBM(Sampler):
         stages = self._stages(x, rows, rng.TEST, 0)
         return self.trackers.update(
             update.compare(stages, training=False), rows
+        )
+
+    def sample(
+        self,
+        seeds: Sequence[int] | None = None,
+        *,
+        start: Any = None,
+        K: int | None = None,
+        step_size: float | None = None,
+        noise: float | None = None,
+        verbose: int | str = "auto",
+    ) -> tf.Tensor:
+        """Runs a chain per seed to float32 [n, h, w, c], not clipped.
+
+        Args:
+            seeds: integers [n]; each names a start and all noise of its chain.
+                By default 0 to n - 1 for the n images of `start`.
+            start: where the chains start instead, such as images to edit,
+                [n, h, w, c]; of several stages, as the method `start` returns.
+            K: steps of all stages together, by default those of the training.
+                Fewer end in an earlier stage, which is then enlarged; more are
+                made by the last stage.
+            step_size: factor of f', by default that of the training.
+            noise: factor of the noise, by default that of the training.
+            verbose: 0 for no progress bar, 1 for one, "auto" for one in calls
+                of more than 2 seconds.
+
+        Returns:
+            The samples, drawn 256 at once; a sample does not depend on the
+            seeds beside it.
+        """
+        return drawing.sample(
+            self,
+            seeds,
+            start,
+            verbose=verbose,
+            K=self.K if K is None else K,
+            step_size=step_size,
+            noise=noise,
         )
 
     def checkpoint_items(self) -> dict[str, Any]:

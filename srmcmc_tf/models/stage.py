@@ -91,12 +91,22 @@ class Stage:
 
     def compile(self, *, jit_compile: bool) -> None:
         """Compiles its chains, by XLA if `jit_compile`."""
+        self._jit_compile = jit_compile
         # Layers such as Dropout are active in the weight update alone.
         self.compiled = chain.compiled(
             functools.partial(self.energy, training=False),
             step_size=self.step_size,
             jit_compile=jit_compile,
         )
+
+    def stepped(self, step_size: float) -> Callable[..., tf.Tensor]:
+        """Its chain with another step size, as a function of rows."""
+        compiled = chain.compiled(
+            functools.partial(self.energy, training=False),
+            step_size=step_size,
+            jit_compile=self._jit_compile,
+        )
+        return lambda rows, *settings: compiled.langevin(*rows, *settings).x
 
     def start(self, stream: rng.AnyStream, n: Any) -> tf.Tensor:
         """The z of `n` chains, drawn from a stream: uniform in [-1, 1)."""

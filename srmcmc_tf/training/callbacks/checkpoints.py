@@ -54,7 +54,8 @@ class Checkpoints(UpdateCallback):
         if self.checkpoints.restore_newest(model):
             self.checkpoints.discard_after(model.update)
         past = self.run.interventions.resume(model.update)
-        rollback.use_branch(model, past)
+        if past:  # of a Guard, and so of a model with chains
+            rollback.use_branch(model, past)
         return model.update + rollback.lost_updates(past)
 
     def restore_best(self, model: Generator) -> int:

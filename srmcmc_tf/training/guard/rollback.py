@@ -17,8 +17,8 @@ from srmcmc_tf.config.config import Config
 from srmcmc_tf.errors import NonFiniteError
 from srmcmc_tf.models import factory
 from srmcmc_tf.models.divergence import Divergence
-from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.models.schedules import SigmaSchedule
+from srmcmc_tf.models.short_run import ShortRunEBM
 from srmcmc_tf.runs import interventions, tensorboard
 from srmcmc_tf.runs.checkpoints import Checkpoints
 from srmcmc_tf.runs.interventions import Intervention
@@ -153,18 +153,20 @@ def roll_back_run(
     logger.info(interventions.describe(intervention))
 
 
-def own_sigma(model: Generator) -> float:
-    """Returns the sigma of the noise that a model adds to the data itself."""
-    return float(getattr(model, "sigma", 0.0))
+def own_sigma(model: ShortRunEBM) -> float:
+    """Returns the sigma of the noise that a model adds to the data itself.
+
+    0 where that is a schedule, which is not raised.
+    """
+    sigma = model.stages[-1].sigma
+    return 0.0 if callable(sigma) else float(sigma)
 
 
-def use_branch(model: Generator, past: Sequence[Intervention]) -> None:
+def use_branch(model: ShortRunEBM, past: Sequence[Intervention]) -> None:
     """Gives a model the seed, and the sigma, after its interventions."""
-    if not past:
-        return
     least = past[-1]["sigma_least"]
-    if least > own_sigma(model):
-        model.sigma = least
+    if 0.0 < own_sigma(model) < least:
+        model.set_sigmas([*(s.sigma for s in model.stages[:-1]), least])
     model.set_seed(past[-1]["seed"])
 
 
