@@ -1,6 +1,6 @@
 """Many chains, drawn in batches: bounded memory, and a progress bar."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np

@@ -214,15 +214,9 @@ class ShortRunEBM(Sampler):
             The samples, drawn 256 at once; a sample does not depend on the
             seeds beside it.
         """
-        return drawing.sample(
-            self,
-            seeds,
-            start,
-            verbose=verbose,
-            K=self.K if K is None else K,
-            step_size=step_size,
-            noise=noise,
-        )
+        K = self.K if K is None else K
+        options: Any = dict(step_size=step_size, noise=noise, verbose=verbose)
+        return drawing.sample(self, seeds, start, K=K, **options)
 
     def checkpoint_items(self) -> dict[str, Any]:
         coarser = {
