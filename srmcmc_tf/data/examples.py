@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import logging
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -18,6 +19,9 @@ from srmcmc_tf.files import cache, digests
 from srmcmc_tf.sampling import rng
 
 logger = logging.getLogger(__name__)
+
+# Few: what a thread decoded last may stay allocated, up to 268 MB of it.
+_THREADS = min(8, (os.cpu_count() or 1) + 2)
 
 
 class Labels(NamedTuple):
@@ -148,7 +152,7 @@ def _read(
 
     wanted = sorted(int(index) for index in order[:n])
     with (
-        concurrent.futures.ThreadPoolExecutor() as pool,
+        concurrent.futures.ThreadPoolExecutor(_THREADS) as pool,
         tqdm(total=n, desc=f"reading {name}", unit=" images", delay=2) as bar,
         warnings.catch_warnings(),
     ):

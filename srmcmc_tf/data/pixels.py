@@ -36,12 +36,17 @@ def square(
     Raises:
         ValueError: if it is not an image that `image_file.read` accepts.
     """
-    size, _, channels = shape
     if isinstance(content, np.ndarray):
-        image = Image.fromarray(content.squeeze())
-        image = image.convert("RGB" if channels == 3 else "L")
-    else:
-        image = image_file.read(content, channels)
+        return _square(Image.fromarray(content.squeeze()), shape)
+    with image_file.opened(content, shape[2]) as image:
+        return _square(image, shape)
+
+
+def _square(image: Image.Image, shape: tuple[int, ...]) -> np.ndarray:
+    size, _, channels = shape
+    mode = "RGB" if channels == 3 else "L"
+    if image.mode != mode:
+        image = image.convert(mode)
     side = min(image.size)
     left, top = (image.width - side) // 2, (image.height - side) // 2
     image = image.resize(

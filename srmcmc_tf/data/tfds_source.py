@@ -57,6 +57,7 @@ def source(name: str, path: pathlib.Path | None) -> Source:
         builder = tfds.builder(name, data_dir=str(place))
     except Exception as error:  # of many kinds; some have hundreds of lines
         first, *others = str(error).strip().splitlines() or [repr(error)]
+        first = first.rpartition('}": ')[2]  # without the arguments
         hint = suggest(name, [line.strip("\t -") for line in others])
         raise UserError(f"--dataset=tfds:{name}: {first[:200]}{hint}") from None
     image, label = _features(name, builder.info.features)

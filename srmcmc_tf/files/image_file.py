@@ -9,6 +9,7 @@ import contextlib
 import io
 import pathlib
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 from PIL import Image, ImageOps
@@ -42,28 +43,48 @@ def read(
     Raises:
         ValueError: if it is no such image; one line without the file's name.
     """
-    try:
-        with Image.open(_file(content), formats=FORMATS) as image:
+    with opened(content, channels, max_pixels) as image:
+        return image
+
+
+@contextlib.contextmanager
+def opened(
+    content: paths.PathLike | bytes,
+    channels: int | None = None,
+    max_pixels: int = MAX_PIXELS,
+) -> Iterator[Image.Image]:
+    """Reads an image as `read` does, for a block that makes it small.
+
+    Other threads wait with their large images until the block ends.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            image = Image.open(_file(content), formats=FORMATS)
+            stack.enter_context(image)
             if image.width * image.height > max_pixels:
                 raise ValueError(
                     f"{image.width}x{image.height} pixels, more than the "
                     f"{max_pixels:,} allowed; shrink it"
                 )
-            if image.width * image.height <= _LARGE:
-                return _view(image, channels)
-            with _one_large:
-                return _view(image, channels)
-    except Image.DecompressionBombError:
-        raise ValueError(
-            f"more than the {max_pixels:,} pixels allowed; shrink it"
-        ) from None
-    except Image.UnidentifiedImageError:
-        raise ValueError(f"not one of {', '.join(FORMATS)}") from None
-    except MemoryError:
-        raise ValueError("out of memory") from None
-    except Exception as error:  # Pillow raises all kinds of them
-        reason = getattr(error, "strerror", None) or str(error) or repr(error)
-        raise ValueError(" ".join(reason.split())[:200]) from None
+            if image.width * image.height > _LARGE:
+                stack.enter_context(_one_large)
+            view = _view(image, channels)
+        except Exception as error:  # Pillow raises all kinds of them
+            raise ValueError(_reason(error, max_pixels)) from None
+        del image  # it may be another one, and large
+        yield view
+
+
+def _reason(error: Exception, max_pixels: int) -> str:
+    """What is wrong with an image, in one line."""
+    if isinstance(error, Image.DecompressionBombError):
+        return f"more than the {max_pixels:,} pixels allowed; shrink it"
+    if isinstance(error, Image.UnidentifiedImageError):
+        return f"not one of {', '.join(FORMATS)}"
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    reason = getattr(error, "strerror", None) or str(error) or repr(error)
+    return " ".join(reason.split())[:200]
 
 
 def _file(content: paths.PathLike | bytes) -> io.BytesIO | pathlib.Path:

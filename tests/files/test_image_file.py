@@ -4,6 +4,7 @@ import io
 import os
 import struct
 import threading
+import time
 import zlib
 
 import numpy as np
@@ -102,22 +103,18 @@ def test_too_many_pixels_are_refused_before_they_are_decoded(side, monkeypatch):
         image_file.read(png_header(side, side))
 
 
-def test_large_images_are_decoded_one_at_a_time(monkeypatch):
-    view, inside, most = image_file._view, [], []
+def test_large_images_are_held_one_at_a_time(monkeypatch):
+    inside, most = [], []
 
-    def counted(*args):
-        inside.append(1)
-        most.append(len(inside))
-        found = view(*args)
-        inside.pop()
-        return found
+    def hold():
+        with image_file.opened(encoded(COLOR)):
+            inside.append(1)
+            time.sleep(0.005)
+            most.append(len(inside))
+            inside.pop()
 
-    monkeypatch.setattr(image_file, "_view", counted)
     monkeypatch.setattr(image_file, "_LARGE", 63)
-    threads = [
-        threading.Thread(target=image_file.read, args=[encoded(COLOR)])
-        for _ in range(8)
-    ]
+    threads = [threading.Thread(target=hold) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
