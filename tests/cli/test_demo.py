@@ -5,12 +5,9 @@ from helpers import call
 import srmcmc_tf.serving.http_server
 
 
-def test_an_export_is_needed(tmp_path):
-    code, _, err = call("demo")
-    assert (
-        code == 1
-        and "needs one of --export=DIR, --workdir=RUN and --model" in err
-    )
+def test_one_model_is_served(tmp_path):
+    code, _, err = call("demo", "--export=x", "--workdir=y")
+    assert code == 1 and "needs one of --export=DIR, --workdir=RUN" in err
     code, _, err = call("demo", f"--export={tmp_path}")
     assert code == 1 and f"{tmp_path} is not an export" in err
 
