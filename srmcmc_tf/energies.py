@@ -1,5 +1,6 @@
 """Networks f(x), the negative energy: higher f is more likely."""
 
 from srmcmc_tf.models.energies import convnet, mlp, pooled
+from srmcmc_tf.models.frame import deep_frame, filter_bank, frame
 
-__all__ = ["convnet", "mlp", "pooled"]
+__all__ = ["convnet", "deep_frame", "filter_bank", "frame", "mlp", "pooled"]
