@@ -57,14 +57,14 @@ def write(
     _delete_others(path, identity)
     rows = [len(seeds[i : i + batch]) for i in range(0, len(seeds), batch)]
     with _Part(path, identity, rows, (shape, z_shape)) as part:
-        bar = tqdm(total=len(seeds), unit=" samples", delay=2)
-        bar.update(sum(rows[: part.done]))
-        while part.done < len(rows):
-            first = part.done * batch
-            some = seeds[first : first + batch]
-            part.append(*_checked(draw(some), some))
-            bar.update(len(some))
-        bar.close()
+        done = sum(rows[: part.done])
+        bar = tqdm(total=len(seeds), initial=done, unit=" samples", delay=2)
+        with bar:
+            while part.done < len(rows):
+                first = part.done * batch
+                some = seeds[first : first + batch]
+                part.append(*_checked(draw(some), some))
+                bar.update(len(some))
         with atomic.writer(path) as file, zipfile.ZipFile(file, "w") as archive:
             _add(archive, "x", (len(seeds), *shape), part.read(0))
             _add(archive, "z", (len(seeds), *z_shape), part.read(1))

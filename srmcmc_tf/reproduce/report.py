@@ -9,13 +9,12 @@ import csv
 import html
 import io
 import itertools
-import json
 import pathlib
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from srmcmc_tf.files import atomic
+from srmcmc_tf.files import atomic, json_file
 
 Result = dict[str, Any]
 Row = dict[str, Any]
@@ -30,6 +29,9 @@ _HEADS = {
     "digits_classifier_distance": ("digit classifier distance", 3),
 }
 METRICS = tuple(_HEADS)
+
+_SCHEMA = {"title": str, "seconds": float, "pictures": list}
+_REMEDY = "move it away, and reproduce it again"
 
 
 def write(directory: pathlib.Path, name: str, result: Result) -> None:
@@ -46,9 +48,9 @@ def write(directory: pathlib.Path, name: str, result: Result) -> None:
             it resumed, are added.
     """
     path = directory / f"{name}.json"
-    if path.exists():
-        before = json.loads(path.read_text())["seconds"]
-        result = {**result, "seconds": before + result["seconds"]}
+    if before := json_file.read(path, _SCHEMA, remedy=_REMEDY):
+        seconds = before["seconds"] + result["seconds"]
+        result = {**result, "seconds": seconds}
     if "rows" in result:
         _write_table(directory, name, result)
         result = {**result, "pictures": [f"{name}.png"]}
@@ -91,7 +93,7 @@ def write_index(directory: pathlib.Path) -> pathlib.Path:
     """
     parts = []
     for path in sorted(directory.glob("*.json")):
-        result = json.loads(path.read_text())
+        result = json_file.read(path, _SCHEMA, remedy=_REMEDY) or {}
         parts.append(f"<h2>{path.stem}: {html.escape(result['title'])}</h2>")
         if result.get("rows"):
             parts.append(_html_table(*_cells(result["rows"])))

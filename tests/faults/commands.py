@@ -53,7 +53,10 @@ class Zygote:
 
     def close(self):
         self._process.stdin.close()
-        self._process.wait(30)
+        try:
+            self._process.wait(30)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
 
     def start(self, command, *args, cwd=None, limits=None):
         """Starts a command; returns its pid."""

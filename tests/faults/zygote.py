@@ -16,7 +16,10 @@ import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
+# All that commands import: later changes of the code must not mix with it.
 MODULES = (
+    *(f"cli.{name}" for name in ("train", "sample", "interpolate", "export")),
+    *(f"cli.{name}" for name in ("reconstruct", "evaluate", "demo")),
     "generation.sample",
     "generation.interpolate",
     "generation.reconstruct",
