@@ -134,7 +134,17 @@ def test_floats_in_the_unit_range_are_warned_of(graph, floats, caplog):
             "endless dataset: give n=",
         ),
     ],
-    ids=str,
+    ids=[
+        "channels_first",
+        "int64",
+        "large_floats",
+        "nan",
+        "too_few",
+        "other_size",
+        "short_function",
+        "missing_path",
+        "endless_dataset",
+    ],
 )
 def test_mistakes_are_one_line_without_flags(fake, n, message, graph):
     with pytest.raises((ValueError, UserError), match=message) as error:
