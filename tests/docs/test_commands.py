@@ -20,6 +20,7 @@ SMALL = {
 # or hours.
 PARSED = (
     r"bin/train --dataset=(cifar10|lsun_bedroom)(?!.*--help)",
+    r"bin/train --from=",
     r"bin/demo ",
     r"bin/benchmark",
     r"bin/reproduce (?!.*--dry_run)",
