@@ -39,10 +39,11 @@ def main(what, folder):
 
 def all_results(folder):
     one, two = strategies.local("one"), strategies.local()
-    np.savez(folder / "one.npz", **results(one), **uneven(one))
+    np.savez(folder / "one.npz", **results(one), **pyramid(one), **uneven(one))
     np.savez(
         folder / "two.npz",
         **results(two),
+        **pyramid(two),
         **uneven(two),
         **draws(two),
         **layers(two),
@@ -74,6 +75,23 @@ def results(strategy):
     found["interpolated"] = model.interpolate(*starts, [0.0, 0.5, 1.0])
     x = pixels.to_float(images[:3])
     found["reconstructed"] = model.reconstruct(x, iterations=3).x
+    return found
+
+
+def pyramid(strategy):
+    """The same of a model with two stages, which add the noise themselves."""
+    with strategy.scope():
+        stages = [
+            srmcmc_tf.Stage(energies.pooled(size, 1, n_f=2), K=2, sigma=0.1)
+            for size in (4, 8)
+        ]
+        model = srmcmc_tf.ShortRunEBM(stages)
+        model.compile(keras.optimizers.SGD(0.1))
+    x = pixels.to_float(random_images(8))
+    history = model.fit(x, batch_size=8, epochs=2, verbose=0).history
+    found = {f"pyramid log {name}": values for name, values in history.items()}
+    found["pyramid samples"] = model.sample([5, 6, 7])
+    found["pyramid reconstructed"] = model.reconstruct(x[:3], iterations=2).x
     return found
 
 

@@ -83,6 +83,16 @@ class Anneal(keras.optimizers.schedules.LearningRateSchedule):
         }
 
 
+def at_least(sigma: Any, least: float) -> Any:
+    """A sigma that is never smaller: a number, or a function of the update."""
+    if isinstance(sigma, Anneal):
+        config = sigma.get_config()
+        return Anneal(**{**config, "least": max(sigma.least, least)})
+    if callable(sigma):
+        return lambda step: tf.maximum(sigma(step), least)
+    return max(sigma, least)
+
+
 class AutoSigma:
     """The paper's "decrease until training is unstable", automated.
 

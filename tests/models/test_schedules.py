@@ -2,7 +2,9 @@ import json
 
 import keras
 import pytest
+import tensorflow as tf
 
+from srmcmc_tf.models import schedules
 from srmcmc_tf.models.schedules import Anneal, AutoSigma
 
 
@@ -81,3 +83,21 @@ def test_annealing_does_not_react():
     anneal.observe(50, 10.0)
     assert anneal.state() is None
     assert float(anneal(50)) == pytest.approx(0.4)
+
+
+def test_at_least_raises_what_is_smaller():
+    assert schedules.at_least(0.1, 0.3) == 0.3
+    assert schedules.at_least(0.4, 0.3) == 0.4
+    falling = schedules.Anneal(0.4, after=0, half_life=10)
+    raised = schedules.at_least(falling, 0.3)
+    assert [float(raised(t)) for t in (0, 10)] == pytest.approx([0.4, 0.3])
+    other = schedules.at_least(lambda t: tf.constant(0.1), 0.3)
+    assert float(other(0)) == pytest.approx(0.3)
+
+
+def test_the_warm_up_is_linear_and_ends():
+    rate = schedules.Anneal(0.8, after=100, half_life=10, warm_up=4)
+    found = [float(rate(t)) for t in (0, 1, 3, 4, 110)]
+    assert found == pytest.approx([0.2, 0.4, 0.8, 0.8, 0.4])
+    again = schedules.Anneal.from_config(rate.get_config())
+    assert float(again(0)) == pytest.approx(0.2)

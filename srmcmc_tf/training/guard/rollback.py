@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.errors import NonFiniteError
-from srmcmc_tf.models import factory
+from srmcmc_tf.models import factory, schedules
 from srmcmc_tf.models.divergence import Divergence
 from srmcmc_tf.models.schedules import SigmaSchedule
 from srmcmc_tf.models.short_run import ShortRunEBM
@@ -154,19 +154,18 @@ def roll_back_run(
 
 
 def own_sigma(model: ShortRunEBM) -> float:
-    """Returns the sigma of the noise that a model adds to the data itself.
-
-    0 where that is a schedule, which is not raised.
-    """
+    """Returns the sigma of the noise that a model adds to the data now."""
     sigma = model.stages[-1].sigma
-    return 0.0 if callable(sigma) else float(sigma)
+    return float(sigma(model.update) if callable(sigma) else sigma)
 
 
 def use_branch(model: ShortRunEBM, past: Sequence[Intervention]) -> None:
     """Gives a model the seed, and the sigma, after its interventions."""
     least = past[-1]["sigma_least"]
     if 0.0 < own_sigma(model) < least:
-        model.set_sigmas([*(s.sigma for s in model.stages[:-1]), least])
+        model.set_sigmas(
+            [schedules.at_least(stage.sigma, least) for stage in model.stages]
+        )
     model.set_seed(past[-1]["seed"])
 
 
