@@ -17,6 +17,9 @@ def show(command: str, message: str) -> None:
     """Prints one line to stderr, even if nobody can read it any more."""
     line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
     try:
+        if tqdm := sys.modules.get("tqdm"):  # else the line follows a bar
+            for bar in list(getattr(tqdm.tqdm, "_instances", ())):
+                bar.close()
         print(f"{command}: {line}", file=sys.stderr, flush=True)
     except OSError:
         _discard(2)

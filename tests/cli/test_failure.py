@@ -1,4 +1,13 @@
+from tqdm import tqdm
+
 from srmcmc_tf.cli import failure
+
+
+def test_an_error_is_a_line_of_its_own_where_a_bar_is_open(capsys):
+    bar = tqdm(total=3, mininterval=0)
+    bar.update()
+    failure.show("paint", "error: no paint")
+    assert capsys.readouterr().err.splitlines()[-1] == "paint: error: no paint"
 
 
 class Closed:
