@@ -25,19 +25,21 @@ _UNFINISHED = "unfinished"
 
 def run(command: str) -> None:
     """Runs `srmcmc_tf.cli.COMMAND` in an environment that has what it needs."""
+    interrupts.end_at_once(command)
     if not (3, 10) <= sys.version_info[:2] <= (3, 13):
         version = ".".join(map(str, sys.version_info[:3]))
         sys.exit(f"needs Python 3.10 to 3.13; {sys.executable} is {version}")
     in_venv = pathlib.Path(sys.prefix) == VENV
     if in_venv or not _has_package():
         try:
-            installed = _install()
+            with interrupts.restored():
+                interrupts.interrupt()  # so that half of one is removed
+                installed = _install()
         except KeyboardInterrupt:
             sys.exit("interrupted; start again to install")
         if installed or not in_venv:
             python = str(VENV / "bin" / "python")
             os.execv(python, [python, *sys.argv])
-    interrupts.end_at_once(command)
     try:
         module = importlib.import_module(f"srmcmc_tf.cli.{command}")
     except ImportError as error:

@@ -109,7 +109,8 @@ def test_ctrl_c_while_a_real_command_starts_is_one_line(command, count):
         _, err = process.communicate(timeout=60)
         count("stack traces seen", err.count("Traceback"))
         count("interruptions survived")
-        assert process.returncode in (0, 130), err
+        # By the signal itself while Python shuts down, after all was done.
+        assert process.returncode in (0, 130, -signal.SIGINT), err
         assert err in ("", f"{command}: interrupted\n")
 
 
