@@ -118,7 +118,13 @@ def _measure(leg: Leg, n: int, inception: str) -> Point:
             "updates": updates,
             "cpu_seconds": _seconds(seconds),
             "n": n,
-            **{name: record["value"] for name, record in records.items()},
+            # A network other than Inception has names of its own for them.
+            **{
+                name: record["value"]
+                for name, record in zip(
+                    ("fid", "kid"), records.values(), strict=True
+                )
+            },
         }
         atomic.write_json(path, found)
     return found
