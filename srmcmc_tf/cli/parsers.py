@@ -4,6 +4,11 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
+from srmcmc_tf.config import masks
+from srmcmc_tf.files import image_file
+
 Parser = Callable[[str], Any]
 
 
@@ -102,6 +107,22 @@ def directory(text: str) -> str:
     if not os.path.isdir(os.path.expanduser(text)):
         raise Refusal("no such directory")
     return text
+
+
+def mask(text: str) -> str:
+    """Parses the name of a mask, or a picture: white where pixels are known.
+
+    A picture becomes a text, so that it may be moved or changed later.
+    """
+    if text in masks.MASKS or masks.is_text(text):
+        return text
+    try:
+        picture = image_file.read(os.path.expanduser(text), 1)
+    except ValueError as error:
+        raise Refusal(
+            f"must be {', '.join(masks.MASKS)} or a picture ({error})"
+        ) from None
+    return masks.encode(np.asarray(picture) > 127)
 
 
 def absolute_path(text: str) -> str:

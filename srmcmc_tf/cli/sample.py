@@ -1,12 +1,19 @@
 """bin/sample: seeds to pictures and arrays."""
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.cli.flags import Flag
-from srmcmc_tf.cli.parsers import integers, switch
+from srmcmc_tf.cli.parsers import directory, integers, switch
 from srmcmc_tf.config.config import FIELDS
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.generation import SEEDS
 from srmcmc_tf.runs.preset import DEFAULT
+
+if TYPE_CHECKING:  # TensorFlow takes seconds to import, and --help needs none
+    from srmcmc_tf.generation.informed import Informed
+    from srmcmc_tf.generation.sample import Cost
 
 _STEPS = integers(high=FIELDS["K"].metadata["high"])
 COMMAND = flags.Command(
@@ -29,6 +36,14 @@ COMMAND = flags.Command(
             None,
             "steps; several, as 0,20,...,200, make a table",
             _STEPS,
+            placeholder="(the run's)",
+        ),
+        Flag(
+            "images",
+            None,
+            "a folder to start from, for a run with --start=data, degraded or "
+            "dataset",
+            directory,
             placeholder="(the run's)",
         ),
         Flag("deterministic", "false", "no noise in the chain", switch),
@@ -67,6 +82,7 @@ def sample(argv: list[str]) -> int:
         out=args.out,
         best=args.best,
         deterministic=args.deterministic,
+        images=args.images,
     )
     if len(steps) > 1:
         table = sample.table(source, K=steps, **shared)
@@ -78,9 +94,32 @@ def sample(argv: list[str]) -> int:
     also = dict(trace=args.trace, singles=args.singles)
     found = sample.sample(source, K=steps[0], **also, **shared)
     print(f"{n:,} samples: {found.file}, {found.picture}")
+    if found.cost:
+        print(f"{_describe(found.cost)} per sample")
+    if found.informed:
+        for line in _compare(found.informed):
+            print(line)
     if found.trace:
         names = ", ".join(map(str, found.steps))
         print(f"steps {names}: {found.trace[0]}, {found.trace[1].suffix}")
     if found.singles:
         print(f"one PNG per sample: {found.file.parent}/seed_*.png")
     return 0
+
+
+def _describe(cost: "Cost") -> str:
+    steps = f"{cost.steps:,.0f} steps"
+    if cost.spread:
+        steps = f"{cost.steps:,.1f} +- {cost.spread:,.1f} steps"
+    return f"{steps}, {cost.evaluations:,.0f} gradient evaluations"
+
+
+def _compare(found: "Informed") -> Iterator[str]:
+    if found.record:
+        yield f"unknown part of {found.record['n']} images, in [-1, 1]:"
+        for name, error in found.record["methods"].items():
+            yield (
+                f"  {name:<12} MSE {error['mse']:.4f} (+- "
+                f"{error['mse_standard_error']:.4f}), {error['psnr']:.1f} dB"
+            )
+    yield str(found.picture)

@@ -81,13 +81,15 @@ def _command(default: config.Config) -> flags.Command:
 def _flag(field: dataclasses.Field, default: Any) -> flags.Flag:
     text, allowed = field.metadata["help"], fields.allowed(field)
     # Absolute paths, so that a run can be resumed from any directory.
-    path = field.name in ("data_dir", "inception")
+    path = field.name in ("data_dir", "inception", "start_dir")
     return flags.Flag(
         fields.flag_name(field),
         str(default),
         f"{text} ({allowed})" if allowed else text,
         parsers.absolute_path
         if path
+        else parsers.mask
+        if field.name == "mask"
         else functools.partial(config.parse, field.name),
         group=field.metadata["group"],
     )

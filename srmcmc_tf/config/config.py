@@ -3,7 +3,8 @@
 import dataclasses
 from typing import Any
 
-from srmcmc_tf.config import datasets, fields, rules, scales
+from srmcmc_tf.config import chain_settings, datasets, fields, rules, scales
+from srmcmc_tf.config.chain_settings import ChainSettings
 from srmcmc_tf.config.datasets import DATASETS, Dataset
 from srmcmc_tf.config.fields import setting
 from srmcmc_tf.config.model_kinds import MODEL_KINDS, ModelKind
@@ -12,7 +13,7 @@ from srmcmc_tf.errors import UserError
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(ChainSettings):
     """Settings of one run; the defaults are those of the paper's code.
 
     Every field is a flag of `bin/train`. Values are checked when a `Config`
@@ -246,8 +247,13 @@ class Config:
 
 
 # Any: a field's `type` may also be text, but never is in this file.
+# Those of the chain last, though a base class comes first.
 FIELDS: dict[str, Any] = {
-    field.name: field for field in dataclasses.fields(Config)
+    field.name: field
+    for field in sorted(
+        dataclasses.fields(Config),
+        key=lambda field: field.metadata["group"] == chain_settings.GROUP,
+    )
 }
 
 

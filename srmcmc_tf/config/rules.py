@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from srmcmc_tf.config import fields, scales
+from srmcmc_tf.config import chain_settings, fields, scales
 from srmcmc_tf.config.datasets import DATASETS
 from srmcmc_tf.errors import UserError
 
@@ -16,6 +16,7 @@ def check(config: "Config") -> None:
     _check_stages(config)
     if config.sigma == "auto" and config.guard == "off":
         raise UserError("--sigma=auto: needs --guard=on")
+    chain_settings.check(config)
 
 
 def _check_toy(config: "Config") -> None:

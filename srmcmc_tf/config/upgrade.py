@@ -20,6 +20,21 @@ ADDED: tuple[tuple[str, Any], ...] = (
     ("warm_up", 0),
     ("coarse_sigma", ""),
     ("initial", ""),
+    ("start", "noise"),
+    ("start_dir", ""),
+    ("bank", 10_000),
+    ("reinitialize", 0.05),
+    ("task", "inpaint"),
+    ("mask", "center"),
+    ("factor", 4),
+    ("hold", "on"),
+    ("kernel", "langevin"),
+    ("leapfrog", 5),
+    ("metropolis", "on"),
+    ("clip", 0.0),
+    ("clamp", 0.0),
+    ("stop", "K"),
+    ("stop_below", 0.0),
 )
 
 # The same for format 1, which did not grow: the order tells what was there.

@@ -7,11 +7,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from srmcmc_tf import plots
+from srmcmc_tf.data import pixels
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import atomic, digests
-from srmcmc_tf.generation import SEEDS, sample_file
+from srmcmc_tf.generation import SEEDS, informed, sample_file
+from srmcmc_tf.generation.images import images_of
+from srmcmc_tf.models import scales
 from srmcmc_tf.models.generator import Generator
+from srmcmc_tf.models.short_run import ShortRunEBM
+from srmcmc_tf.runs.run import Run
 from srmcmc_tf.runs.source import Source
+from srmcmc_tf.sampling import rng
+
+
+class Cost(NamedTuple):
+    """What a chain costs, on average over the first seeds.
+
+    Attributes:
+        steps: made by a chain.
+        spread: standard deviation of `steps`.
+        evaluations: of the gradient f'.
+    """
+
+    steps: float
+    spread: float
+    evaluations: float
 
 
 class Samples(NamedTuple):
@@ -23,6 +43,8 @@ class Samples(NamedTuple):
         steps: the steps of the trace; none without one.
         trace: picture of some chains at these steps, and their animation.
         singles: a PNG per sample, if they were asked for.
+        cost: what a chain costs; None for a model without one.
+        informed: if chains start from images, what became of these.
     """
 
     file: pathlib.Path
@@ -30,6 +52,8 @@ class Samples(NamedTuple):
     steps: list[int]
     trace: tuple[pathlib.Path, ...]
     singles: list[pathlib.Path]
+    cost: Cost | None
+    informed: informed.Informed | None
 
 
 class Table(NamedTuple):
@@ -56,6 +80,7 @@ def sample(
     deterministic: bool = False,
     trace: bool = False,
     singles: bool = False,
+    images: str | None = None,
 ) -> Samples:
     """Draws samples of a model. The same seed gives the same sample.
 
@@ -68,8 +93,12 @@ def sample(
         deterministic: runs the chains without noise.
         trace: also draws the chains of the first seeds at several steps.
         singles: also writes each sample as a PNG.
+        images: a directory of images to start from (seed i from image i mod
+            n), for a model whose chains start from images; by default those
+            of the run.
     """
     model = source.load_model(best=best)
+    _set_images(source, model, images)
     directory = source.output_directory(out)
     seeds = list(seeds)
     chain: dict[str, Any] = {}
@@ -79,7 +108,7 @@ def sample(
     file = directory / "samples.npz"
     _write(file, model, seeds, chain)
     with np.load(file) as arrays:
-        x = arrays["x"]
+        x, z = arrays["x"], arrays["z"]
     picture = _draw(x, directory)
     steps = _steps(chain["K"]) if trace else []
     return Samples(
@@ -88,6 +117,10 @@ def sample(
         steps,
         _trace(model, seeds, steps, chain["noise"], directory) if trace else (),
         _singles(x, seeds, directory) if singles else [],
+        _cost(model, seeds, chain) if chain else None,
+        informed.report(model, _images(model, seeds), z, x, directory)
+        if getattr(model, "needs_images", False)
+        else None,
     )
 
 
@@ -99,6 +132,7 @@ def table(
     out: atomic.PathLike | None = None,
     best: bool = False,
     deterministic: bool = False,
+    images: str | None = None,
 ) -> Table:
     """Draws the same chains after several numbers of steps.
 
@@ -106,11 +140,12 @@ def table(
         source: a trained run, or a model file, whose model has a chain.
         K: increasing numbers of steps.
         seeds: integers [n]; of images, the first 16 are drawn.
-        out, best, deterministic: as for `sample`.
+        out, best, deterministic, images: as for `sample`.
     """
     if list(K) != sorted(set(K)):
         raise UserError(f"--K={list(K)}: must increase")
     model = source.load_model(best=best)
+    _set_images(source, model, images)
     directory = source.output_directory(out)
     points = len(model.image_shape) != 3
     rows = list(seeds) if points else list(seeds)[:16]
@@ -125,6 +160,43 @@ def table(
     else:
         plots.save_table(picture, x, labels)
     return Table(picture, len(rows), outside)
+
+
+def _set_images(source: Source, model: Generator, folder: str | None) -> None:
+    """Sets the images that chains start from, if they do."""
+    needed = getattr(model, "needs_images", False)
+    if folder and not needed:
+        raise UserError(
+            f"--images: the chains of {source} do not start from images"
+        )
+    if folder or needed and not isinstance(source, Run):
+        found = images_of(source, model.image_shape, folder, 10**9)
+        model.starting.images = found
+
+
+def _images(model: ShortRunEBM, seeds: list[int]) -> np.ndarray:
+    """The whole images that the chains of seeds start from."""
+    found = model.starting.images
+    found = found() if callable(found) else found
+    return pixels.to_float(found[np.array(seeds) % len(found)]).numpy()
+
+
+def _cost(model: ShortRunEBM, seeds: list[int], chain: dict) -> Cost:
+    if all(stage.stop.rule == "K" for stage in model.stages):
+        K = chain["K"]
+        return Cost(K, 0.0, K * model.stages[-1].kernel.evaluations)
+    some = seeds[: sample_file.BATCH]
+    stages, each = model.stages, [stage.K for stage in model.stages]
+    starts = scales.split(model.start(some), [s.image_shape for s in stages])
+    streams = model.with_streams(rng.stream_per_row(some))
+    x, steps, cost = None, 0, 0
+    for i, (stage, own) in enumerate(streams):
+        K = scales.steps_within(i, chain["K"], each)
+        x = stage.begin(starts[i], x, K > 0)
+        ran = stage.run(x, own, K=K, noise=chain["noise"])
+        x, steps, cost = ran.x, steps + ran.steps, cost + ran.evaluations
+    counts = [np.asarray(n, float) for n in (steps, cost)]
+    return Cost(counts[0].mean(), counts[0].std(), counts[1].mean())
 
 
 def _write(
@@ -147,10 +219,20 @@ def _write(
         z_shape=tuple(model.start([0]).shape[1:]),
         request={
             **chain,
+            **_start_of(model),
             "weights": digests.of_weights(model),
             "shape": shape,
         },
     )
+
+
+def _start_of(model: Generator) -> dict[str, Any]:
+    """What names the images that chains start from, if they do."""
+    if not getattr(model, "needs_images", False):
+        return {}
+    found = model.starting.images
+    found = found() if callable(found) else found
+    return {"images": digests.of_array(found)}
 
 
 def _draw(x: np.ndarray, directory: pathlib.Path) -> pathlib.Path:

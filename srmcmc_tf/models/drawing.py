@@ -27,7 +27,10 @@ def sample(
 ) -> tf.Tensor:
     """What `ShortRunEBM.sample` does; `options` are those of its `trace`."""
     if start is not None:
-        start = inputs.images(start, model.start([0]).shape[1:], "start")
+        shape = model.image_shape
+        if len(model.stages) > 1:
+            shape = model.start([0]).shape[1:]
+        start = inputs.images(start, shape, "start")
         seeds = range(len(start)) if seeds is None else seeds
     if seeds is None:
         raise ValueError("give seeds=, such as range(64), or start=")

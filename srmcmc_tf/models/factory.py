@@ -15,6 +15,9 @@ from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.models.short_run import ShortRunEBM
 from srmcmc_tf.models.stage import Stage
 from srmcmc_tf.sampling import rng
+from srmcmc_tf.sampling.kernels import Kernel
+from srmcmc_tf.sampling.starts import Start
+from srmcmc_tf.sampling.stopping import Stop
 
 _JIT_COMPILE: dict[str, bool | str] = {
     "auto": "auto",
@@ -89,12 +92,14 @@ def _short_run(config: Config) -> ShortRunEBM:
             noise_end=_noise_end(config),
             start_noise=config.start_noise,
             sigma=sigma,
+            kernel=_kernel(config),
+            stop=Stop(rule=config.stop, below=config.stop_below),
         )
         for scale, seed, sigma in zip(
             config.scales, [*seeds, config.seed], levels, strict=True
         )
     ]
-    model = ShortRunEBM(stages, seed=config.seed)
+    model = ShortRunEBM(stages, start=_start(config), seed=config.seed)
     optimizer = model.adam(_learning_rate(config))
     optimizer.beta_1 = config.beta_1
     model.compile(
@@ -118,6 +123,28 @@ def _noise_end(config: Config) -> float | None:
     if not config.noise_decay:
         return None
     return config.noise * (1.0 - config.noise_decay)
+
+
+def _start(config: Config) -> Start:
+    return Start(
+        kind=config.start,
+        bank=config.bank,
+        reinitialize=config.reinitialize,
+        task=config.task,
+        mask=config.mask,
+        factor=config.factor,
+        hold=config.hold == "on",
+    )
+
+
+def _kernel(config: Config) -> Kernel:
+    return Kernel(
+        name=config.kernel,
+        leapfrog=config.leapfrog,
+        metropolis=config.metropolis == "on",
+        clip=config.clip,
+        clamp=config.clamp,
+    )
 
 
 def _baseline(kind: type[LatentModel], config: Config) -> LatentModel:

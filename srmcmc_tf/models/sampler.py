@@ -8,10 +8,12 @@ from typing import Any
 import tensorflow as tf
 
 from srmcmc_tf.distribution import replicas
-from srmcmc_tf.models import inputs, scales
+from srmcmc_tf.models import inputs, inverse, scales
 from srmcmc_tf.models.generator import Generator, between
 from srmcmc_tf.models.stage import Stage
+from srmcmc_tf.models.starting import Starting
 from srmcmc_tf.sampling import chain, inversion, rng
+from srmcmc_tf.sampling.starts import Start
 
 
 class Sampler(Generator):
@@ -19,12 +21,18 @@ class Sampler(Generator):
 
     Args:
         stages: the scales, coarse to fine; the paper's model has one.
+        start: where chains start.
         seed: integer, the random seed of all noise in training.
         **kwargs: of `keras.Model`, such as `name`.
     """
 
     def __init__(
-        self, stages: Sequence[Stage], *, seed: int = 0, **kwargs: Any
+        self,
+        stages: Sequence[Stage],
+        *,
+        start: Start | str = "noise",
+        seed: int = 0,
+        **kwargs: Any,
     ) -> None:
         super().__init__(seed=seed, **kwargs)
         scales.check([stage.image_shape for stage in stages])
@@ -32,6 +40,8 @@ class Sampler(Generator):
         self.energy = stages[-1].energy
         self.coarser = [stage.energy for stage in stages[:-1]]
         self.stages = tuple(stages)
+        start = Start(kind=start) if isinstance(start, str) else start
+        self.starting = Starting(start, self.stages, seed)
         self.compile_chains("auto")
 
     @property
@@ -53,18 +63,26 @@ class Sampler(Generator):
         """Factor of the Gaussian noise in the first step of the last stage."""
         return self.stages[-1].noise
 
-    def start(self, seeds: Sequence[int]) -> tf.Tensor:
+    @property
+    def needs_images(self) -> bool:
+        """Whether `start`, `sample` and `trace` need images to start from."""
+        return self.starting.start.needs_images
+
+    def start(self, seeds: Sequence[int], *, images: Any = None) -> tf.Tensor:
         """The starts z of the chains of `seeds`, uniform in [-1, 1).
+
+        Args:
+            seeds: integers [n].
+            images: [n, h, w, c] in [-1, 1], for a model that `needs_images`:
+                one to start from for each seed.
 
         Returns:
             float32 [n, h, w, c]; with several stages [n, d], the starts of
             all of them one after another, coarse to fine.
         """
         stream = rng.stream_per_row(seeds)
-        n = stream.seeds.shape[0]
-        return scales.join(
-            [stage.start(own, n) for stage, own in self.with_streams(stream)]
-        )
+        streams: list[Any] = [own for _, own in self.with_streams(stream)]
+        return scales.join(self.starting.of_seeds(streams, images))
 
     def trace(
         self,
@@ -74,6 +92,7 @@ class Sampler(Generator):
         start: Any = None,
         step_size: float | None = None,
         noise: float | None = None,
+        images: Any = None,
     ) -> tf.Tensor:
         """The chains of `sample` at some steps, float32 [n, s, h, w, c].
 
@@ -82,10 +101,12 @@ class Sampler(Generator):
         Args:
             seeds: integers, shape [n].
             steps: increasing numbers of steps, [s]; 0 is the start.
-            start, step_size, noise: see `sample`.
+            start, step_size, noise, images: see `sample`.
         """
         stream = rng.stream_per_row(seeds)
-        starts = self._split(self.start(seeds) if start is None else start)
+        if start is None:
+            start = self.start(seeds, images=images)
+        starts = self._split(start)
         chains = self._chains(step_size)
         frames: list[Any] = [None] * len(steps)
         x = None
@@ -97,7 +118,7 @@ class Sampler(Generator):
                 settings = stage.settings(until - done, noise, done)
                 x = chains[i]((x, own), *settings)
                 done = until
-                frames[j] = self._later(i, until, x, frames[j])
+                frames[j] = scales.later(x, frames[j], until)
         return tf.stack(frames, axis=1)
 
     def interpolate(
@@ -115,6 +136,7 @@ class Sampler(Generator):
             rho: weights of `z1` in [0, 1], shape [r]; see `between`.
             K: steps, by default those of the training.
         """
+        self.starting.check_inverts()
         shape = self.image_shape
         if len(self.stages) > 1:
             shape = (
@@ -153,6 +175,7 @@ class Sampler(Generator):
             K: steps of the chain, by default those of the training.
             keep: iterations at which M(z) is kept as a frame.
         """
+        self.starting.check_inverts()
         x = inputs.images(x, self.image_shape)
         inputs.check_range(x)
         z = self.start(range(len(x)) if seeds is None else seeds)
@@ -172,55 +195,37 @@ class Sampler(Generator):
     def with_pullback(
         self, z: tf.Tensor, K: Any
     ) -> tuple[tf.Tensor, inversion.Pullback]:
-        """The ends of chains without noise, and how a gradient comes back.
-
-        See `inversion.with_pullback`; this is the same for all stages.
-        """
-        x, backs, factors = None, [], []
-        for i, (stage, start) in enumerate(
-            zip(self.stages, self._split(z), strict=True)
-        ):
-            steps = self._within(i, K)
-            x = stage.begin(start, x, steps > 0)
-            x, back = inversion.with_pullback(
-                stage.energy, x, K=steps, step_size=stage.step_size
-            )
-            backs.append(back)
-            factors.append(tf.where(steps > 0, stage.start_noise, 0.0))
-
-        def pullback(gradient: tf.Tensor) -> tf.Tensor:
-            found: list[tf.Tensor] = []
-            for i in range(len(backs) - 1, 0, -1):
-                gradient = backs[i](gradient)
-                found.insert(0, factors[i] * gradient)
-                shape = self.stages[i - 1].image_shape
-                gradient = scales.add_up(gradient, shape)
-            return scales.join([backs[0](gradient), *found])
-
-        return x, pullback
+        """The ends of chains without noise, and how a gradient comes back."""
+        return inverse.with_pullback(self.stages, z, K)
 
     def metric(self) -> tf.Tensor:
-        """Factors of a gradient by z, with which all scales move as far.
+        """Factors of a gradient by z; see `scales.metric`."""
+        return scales.metric(
+            [stage.image_shape for stage in self.stages],
+            [stage.start_noise for stage in self.stages],
+        )
 
-        A pixel of a coarse stage is many of an image, and the z of a following
-        stage counts less: without them a descent diverges at the coarse end
-        and does not move at the fine one. 1 for a single stage.
+    def fresh_chains(
+        self,
+        x: tf.Tensor,
+        rows: replicas.Rows,
+        stream: rng.AnyStream,
+        update: Any,
+    ) -> list[chain.Chain]:
+        """Runs a chain for each row of `x`; the ends of each stage.
+
+        Args:
+            x: data of the finest stage, [n, ...].
+            rows: which rows of the global batch they are.
+            stream: of these rows.
+            update: number of the update.
         """
-        factors = []
-        for i, stage in enumerate(self.stages):
-            pixels = self.image_shape[0] // stage.image_shape[0]
-            weight = stage.start_noise if i else 1.0
-            factor = 1.0 / (pixels * weight) ** 2 if weight else 0.0
-            factors.append(tf.fill([1, *stage.image_shape], factor))
-        return scales.join(factors) if len(factors) > 1 else tf.constant(1.0)
-
-    def fresh_chains(self, stream: rng.AnyStream, n: Any) -> list[chain.Chain]:
-        """Runs `n` chains with noise of a stream; the ends of each stage."""
         ran: list[chain.Chain] = []
-        for stage, own in self.with_streams(stream):
+        streams = [own for _, own in self.with_streams(stream)]
+        starts = self.starting.of_rows(x, rows, streams, self.seed, update)
+        for stage, own, z in zip(self.stages, streams, starts, strict=True):
             before = ran[-1].x if ran else None
-            x = stage.begin(stage.start(own, n), before)
-            ran.append(stage.run(x, own))
+            ran.append(stage.run(stage.begin(z, before), own))
         return ran
 
     def set_sigmas(self, sigmas: Sequence[Any]) -> None:
@@ -237,7 +242,11 @@ class Sampler(Generator):
         self._shared_chains: list[Callable[..., tf.Tensor]] = []
         self._stepped: dict[float, list[Callable[..., tf.Tensor]]] = {}
         for stage in self.stages:
-            stage.compile(jit_compile=bool(jit_compile))
+            stage.compile(
+                jit_compile=bool(jit_compile),
+                project=self.starting.start.project(stage.image_shape),
+                level=self.starting.level,
+            )
             self._shared_chains.append(self._share(stage.ends))
         self._shared_ascent = self._share(self._ascend)
 
@@ -279,19 +288,5 @@ class Sampler(Generator):
             yield stage, stream.fold(rng.STAGE, i) if i else stream
 
     def _within(self, i: int, K: Any) -> tf.Tensor:
-        """How many of the first K steps of a chain are those of stage i.
-
-        The last stage has all that follow, more than in training if need be.
-        """
-        K -= sum(stage.K for stage in self.stages[:i])
-        most = tf.int32.max if i + 1 == len(self.stages) else self.stages[i].K
-        return tf.clip_by_value(tf.cast(K, tf.int32), 0, most)
-
-    def _later(
-        self, i: int, steps: tf.Tensor, x: tf.Tensor, frame: tf.Tensor | None
-    ) -> tf.Tensor:
-        """The frame of the stages up to i: of i, if it made steps of it."""
-        if frame is None:
-            return x
-        enlarged = scales.enlarge(frame, self.stages[i].image_shape)
-        return tf.where(steps > 0, x, enlarged)
+        """How many of the first K steps of a chain are those of stage i."""
+        return scales.steps_within(i, K, [stage.K for stage in self.stages])

@@ -23,9 +23,17 @@ def write(model: Sampler, filepath: Any, *, verbose: bool = True) -> None:
         lambda x: model(x),
         [tf.TensorSpec([None, *model.image_shape], tf.float32, name="x")],
     )
-    archive.add_endpoint(
-        "sample",
-        lambda seeds: model.sample(seeds),
-        [tf.TensorSpec([None], tf.int64, name="seeds")],
-    )
+    seeds = tf.TensorSpec([None], tf.int64, name="seeds")
+    if model.needs_images:
+        images = tf.TensorSpec([None, *model.image_shape], name="images")
+        archive.add_endpoint(
+            "sample",
+            lambda seeds, images: model.trace(seeds, [model.K], images=images)[
+                :, 0
+            ],
+            [seeds, images],
+        )
+    else:
+        archive.track(model.starting)
+        archive.add_endpoint("sample", lambda s: model.sample(s), [seeds])
     archive.write_out(str(filepath), verbose=verbose)

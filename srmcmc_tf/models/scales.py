@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -65,3 +66,45 @@ def split(z: tf.Tensor, shapes: Sequence[Shape]) -> list[tf.Tensor]:
         tf.reshape(part, [-1, *shape])
         for part, shape in zip(parts, shapes, strict=True)
     ]
+
+
+def metric(shapes: Sequence[Shape], start_noise: Sequence[float]) -> tf.Tensor:
+    """Factors of a gradient by z, with which all scales move as far.
+
+    A pixel of a coarse stage is many of an image, and the z of a following
+    stage counts less: without them a descent diverges at the coarse end and
+    does not move at the fine one. 1 for a single stage.
+
+    Args:
+        shapes: of the images of each stage, coarse to fine.
+        start_noise: the factor of each stage's z; the first has the factor 1.
+    """
+    factors = []
+    for i, shape in enumerate(shapes):
+        pixels = shapes[-1][0] // shape[0]
+        weight = start_noise[i] if i else 1.0
+        factor = 1.0 / (pixels * weight) ** 2 if weight else 0.0
+        factors.append(tf.fill([1, *shape], factor))
+    return join(factors) if len(factors) > 1 else tf.constant(1.0)
+
+
+def steps_within(i: int, K: Any, each: Sequence[int]) -> tf.Tensor:
+    """How many of the first K steps of a chain are those of stage i.
+
+    The last stage has all that follow, more than in training if need be.
+
+    Args:
+        i: number of the stage.
+        K: steps of all stages together, an integer scalar.
+        each: the steps of each stage in training.
+    """
+    K -= sum(each[:i])
+    most = tf.int32.max if i + 1 == len(each) else each[i]
+    return tf.clip_by_value(tf.cast(K, tf.int32), 0, most)
+
+
+def later(x: tf.Tensor, before: tf.Tensor | None, steps: Any) -> tf.Tensor:
+    """The frame of a stage, or of those before if it made no step of it."""
+    if before is None:
+        return x
+    return tf.where(steps > 0, x, enlarge(before, tuple(x.shape[1:])))

@@ -19,7 +19,11 @@ from srmcmc_tf.models import (
 )
 from srmcmc_tf.models.sampler import Sampler
 from srmcmc_tf.models.stage import Stage
+from srmcmc_tf.models.stored import StoredSampler
 from srmcmc_tf.sampling import chain, rng
+from srmcmc_tf.sampling.kernels import Kernel
+from srmcmc_tf.sampling.starts import Start
+from srmcmc_tf.sampling.stopping import Stop
 
 
 def _settable(read: Any, name: str) -> Any:
@@ -28,7 +32,7 @@ def _settable(read: Any, name: str) -> Any:
 
 
 @keras.saving.register_keras_serializable("srmcmc_tf")
-class ShortRunEBM(Sampler):
+class ShortRunEBM(StoredSampler):
     """Learns an energy whose K-step Langevin chain is the generator.
 
     Every update starts fresh chains from uniform noise, runs exactly K steps
@@ -49,6 +53,9 @@ class ShortRunEBM(Sampler):
         noise: factor of the Gaussian noise in a step, 0.01 by default.
         sigma: standard deviation of the noise that the model adds to the data
             of an update, 0 by default.
+        kernel: which step they make, a `Kernel` or its name.
+        stop: when they stop, a `Stop` or its rule.
+        start: where they start, a `Start` or its kind.
         image_shape: of one example; needed if the energy does not say it, as
             a subclass of `keras.Model` or a network without an `Input`.
         seed: integer, the random seed of all noise in training.
@@ -72,6 +79,9 @@ class ShortRunEBM(Sampler):
         step_size: float | None = None,
         noise: float | None = None,
         sigma: float | None = None,
+        kernel: Kernel | str | None = None,
+        stop: Stop | str | None = None,
+        start: Start | str = "noise",
         image_shape: Sequence[int] | None = None,
         seed: int = 0,
         **kwargs: Any,
@@ -81,6 +91,8 @@ class ShortRunEBM(Sampler):
             "step_size": step_size,
             "noise": noise,
             "sigma": sigma,
+            "kernel": kernel,
+            "stop": stop,
             "image_shape": image_shape,
         }
         policy = keras.dtype_policies.get(kwargs.get("dtype") or "float32")
@@ -90,7 +102,8 @@ class ShortRunEBM(Sampler):
                 "to the layers of the energy"
             )
         kwargs["dtype"] = policy  # whatever the global policy
-        super().__init__(_stages(energy, settings), seed=seed, **kwargs)
+        stages = _stages(energy, settings)
+        super().__init__(stages, start=start, seed=seed, **kwargs)
         self.built = True
 
     # Set after the first use, a setting takes effect from then on.
@@ -172,6 +185,9 @@ class ShortRunEBM(Sampler):
             logs = update.compare(stages, training=True)
             # The gradient is summed over replicas; the paper takes the mean.
             loss = self.optimizer.scale_loss(rows.share(logs["loss"]))
+        self.starting.store(stages[0][2].x, rows, self.seed, self.counter)
+        self.starting.observe(logs["f_data"], rows)
+        logs |= self.stages[-1].statistics(stages[-1][2])
         logs["gradient_norm"] = update.descend(self, tape, loss)
         for energy, _, _ in stages:
             layer_state.synchronize(energy)
@@ -181,9 +197,9 @@ class ShortRunEBM(Sampler):
         """The quantities of an update on other data, without the update."""
         x, rows = self._batch(data)
         stages = self._stages(x, rows, rng.TEST, 0)
-        return self.trackers.update(
-            update.compare(stages, training=False), rows
-        )
+        logs = update.compare(stages, training=False)
+        logs |= self.stages[-1].statistics(stages[-1][2])
+        return self.trackers.update(logs, rows)
 
     def sample(
         self,
@@ -193,6 +209,7 @@ class ShortRunEBM(Sampler):
         K: int | None = None,
         step_size: float | None = None,
         noise: float | None = None,
+        images: Any = None,
         verbose: int | str = "auto",
     ) -> tf.Tensor:
         """Runs a chain per seed to float32 [n, h, w, c], not clipped.
@@ -207,6 +224,7 @@ class ShortRunEBM(Sampler):
                 made by the last stage.
             step_size: factor of f', by default that of the training.
             noise: factor of the noise, by default that of the training.
+            images: one for each seed, for a model that `needs_images`.
             verbose: 0 for no progress bar, 1 for one, "auto" for one in calls
                 of more than 2 seconds.
 
@@ -215,24 +233,10 @@ class ShortRunEBM(Sampler):
             seeds beside it.
         """
         K = self.K if K is None else K
+        if images is not None and seeds is not None:
+            start = self.start(seeds, images=images)
         options: Any = dict(step_size=step_size, noise=noise, verbose=verbose)
         return drawing.sample(self, seeds, start, K=K, **options)
-
-    def checkpoint_items(self) -> dict[str, Any]:
-        coarser = {
-            f"stage_{i}": energy for i, energy in enumerate(self.coarser)
-        }
-        return {"energy": self.energy, **coarser, **super().checkpoint_items()}
-
-    def get_config(self) -> dict[str, Any]:
-        stages = [keras.saving.serialize_keras_object(s) for s in self.stages]
-        return {**super().get_config(), "energy": stages, "seed": self.seed}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> "ShortRunEBM":
-        # A single energy is what earlier versions wrote, with K beside it.
-        energy = keras.saving.deserialize_keras_object(config["energy"])
-        return cls(**{**config, "energy": energy})
 
     def export(
         self, filepath: Any, format: str = "tf_saved_model", **kwargs: Any
@@ -256,9 +260,6 @@ class ShortRunEBM(Sampler):
             )
         saved_model.write(self, filepath, **kwargs)
 
-    def get_compile_config(self) -> dict[str, Any]:
-        return {**super().get_compile_config(), "jit_compile": self._jit_chain}
-
     def _change(self, name: str, value: Any) -> None:
         """Changes a setting of the single stage, and compiles again."""
         if len(self.stages) > 1:
@@ -279,13 +280,13 @@ class ShortRunEBM(Sampler):
     ) -> list[tuple[keras.Model, tf.Tensor, chain.Chain]]:
         """Each stage's energy, data, and chains with the noise of `draw`."""
         stream = rows.stream(rng.stream(self.seed).fold(*draw, 0))
-        chains = self.fresh_chains(stream, rows.present)
-        return [
-            (stage.energy, stage.data(x, own, self.counter), ran)
-            for (stage, own), ran in zip(
-                self.with_streams(stream), chains, strict=True
-            )
+        data = [
+            stage.data(x, own, self.counter)
+            for stage, own in self.with_streams(stream)
         ]
+        ran = self.fresh_chains(data[-1], rows, stream, draw[-1])
+        energies = [stage.energy for stage in self.stages]
+        return list(zip(energies, data, ran, strict=True))
 
 
 def _stages(

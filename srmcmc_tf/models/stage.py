@@ -1,5 +1,6 @@
 """One scale of a model: an energy, and the settings of the chain run on it."""
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,6 +11,8 @@ import tensorflow as tf
 
 from srmcmc_tf.models import checks, scales
 from srmcmc_tf.sampling import chain, rng
+from srmcmc_tf.sampling.kernels import LANGEVIN, Kernel, Project
+from srmcmc_tf.sampling.stopping import Stop
 
 SETTINGS = ("K", "step_size", "noise", "noise_end", "start_noise", "sigma")
 
@@ -35,6 +38,8 @@ class Stage:
         sigma: standard deviation of the Gaussian noise that an update adds to
             the data of this stage: a number, or a function of the update such
             as a schedule. The default is for data that are noisy already.
+        kernel: which step the chain makes, or its name.
+        stop: when it stops, or the name of a rule.
         image_shape: of one example, where the energy does not say it.
 
     Examples:
@@ -58,6 +63,8 @@ class Stage:
         noise_end: float | None = None,
         start_noise: float = 0.1,
         sigma: float | Callable[[Any], Any] = 0.0,
+        kernel: Kernel | str = LANGEVIN,
+        stop: Stop | str = "K",
         image_shape: Sequence[int] | None = None,
     ) -> None:
         checks.settings(
@@ -74,6 +81,8 @@ class Stage:
         self.noise, self.noise_end = noise, noise_end
         self.start_noise = start_noise
         self.sigma = sigma
+        self.kernel = Kernel(name=kernel) if isinstance(kernel, str) else kernel
+        self.stop = Stop(rule=stop) if isinstance(stop, str) else stop
         self.compile(jit_compile=False)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -89,28 +98,50 @@ class Stage:
         checks.settings(**{name: value})
         super().__setattr__(name, value)
 
-    def compile(self, *, jit_compile: bool) -> None:
-        """Compiles its chains, by XLA if `jit_compile`."""
-        self._jit_compile = jit_compile
+    def compile(
+        self,
+        *,
+        jit_compile: bool,
+        project: Project | None = None,
+        level: Any = None,
+    ) -> None:
+        """Compiles its chains, by XLA if `jit_compile`.
+
+        Args:
+            jit_compile: whether XLA compiles them.
+            project: the directions in which they may move.
+            level: the running mean of f on data, if they stop by it.
+        """
         # Layers such as Dropout are active in the weight update alone.
-        self.compiled = chain.compiled(
+        self._compiled = functools.partial(
+            chain.compiled,
             functools.partial(self.energy, training=False),
-            step_size=self.step_size,
             jit_compile=jit_compile,
+            kernel=self.kernel,
+            project=project,
+            holds=self.stop.holds(level),
         )
+        self.compiled = self._compiled(step_size=self.step_size)
 
     def stepped(self, step_size: float) -> Callable[..., tf.Tensor]:
         """Its chain with another step size, as a function of rows."""
-        compiled = chain.compiled(
-            functools.partial(self.energy, training=False),
-            step_size=step_size,
-            jit_compile=self._jit_compile,
-        )
+        compiled = self._compiled(step_size=step_size)
         return lambda rows, *settings: compiled.langevin(*rows, *settings).x
 
-    def start(self, stream: rng.AnyStream, n: Any) -> tf.Tensor:
-        """The z of `n` chains, drawn from a stream: uniform in [-1, 1)."""
-        return stream.fold(rng.START).uniform([n, *self.image_shape])
+    def statistics(self, ran: chain.Chain) -> dict[str, tf.Tensor]:
+        """What is logged of chains that may stop, or reject a step."""
+        steps, cost = (
+            tf.cast(n, tf.float32) for n in (ran.steps, ran.evaluations)
+        )
+        found = {}
+        if self.kernel.corrected:
+            found["accepted"] = ran.accepted
+        if self.stop.rule != "K":
+            found["steps"] = tf.reduce_mean(steps)
+            found["steps_spread"] = tf.math.reduce_std(steps)
+        if self.kernel != LANGEVIN or self.stop.rule != "K":
+            found["evaluations"] = tf.reduce_mean(cost)
+        return found
 
     def begin(
         self, z: tf.Tensor, before: tf.Tensor | None, reached: Any = True
@@ -118,7 +149,7 @@ class Stage:
         """Where the chains start.
 
         Args:
-            z: as of `start`.
+            z: noise, or where the first stage starts.
             before: the ends of the stage before; None for the first stage.
             reached: whether the chains make a step of this stage: if not, no
                 noise is added.
@@ -183,6 +214,8 @@ class Stage:
             "noise_end": self.noise_end,
             "start_noise": self.start_noise,
             "sigma": keras.saving.serialize_keras_object(self.sigma),
+            "kernel": dataclasses.asdict(self.kernel),
+            "stop": dataclasses.asdict(self.stop),
             "image_shape": self.image_shape,
         }
 
@@ -192,4 +225,7 @@ class Stage:
             name: keras.saving.deserialize_keras_object(config[name])
             for name in ("energy", "sigma")
         }
+        # Files of earlier versions have neither.
+        found["kernel"] = Kernel(**config.get("kernel", {}))
+        found["stop"] = Stop(**config.get("stop", {}))
         return cls(**{**config, **found})

@@ -17,6 +17,11 @@ QUANTITIES = (
     "f_prime_norm",
     "out_of_range",
     "gradient_norm",
+    # Of chains that may reject a step or stop early; see `Stage.statistics`.
+    "accepted",
+    "steps",
+    "steps_spread",
+    "evaluations",
 )
 
 

@@ -1,15 +1,18 @@
 """Trained models: of a run directory, a `.keras` file, or a preset."""
 
+import functools
 import logging
 import os
 import pathlib
 
 import keras
 
+from srmcmc_tf.data import start_images
 from srmcmc_tf.distribution import strategies
 from srmcmc_tf.errors import NonFiniteError, UserError
 from srmcmc_tf.models import factory
 from srmcmc_tf.models.generator import Generator
+from srmcmc_tf.models.short_run import ShortRunEBM
 from srmcmc_tf.runs import checkpoints, preset
 from srmcmc_tf.runs.run import Run
 
@@ -109,6 +112,8 @@ def load_run(
             f"{run} has no checkpoint yet: bin/train --workdir={run}"
         )
     model.use_average()
+    if isinstance(model, ShortRunEBM):  # read only if chains need them
+        model.starting.images = functools.partial(start_images.load, config)
     if model.update < config.updates and not best:
         logger.warning(
             "%s is at update %s of %s",

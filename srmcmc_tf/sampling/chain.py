@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from srmcmc_tf.sampling import kernels, stopping
 from srmcmc_tf.sampling.kernels import LANGEVIN, Energy, Kernel, Project, Step
-from srmcmc_tf.sampling.rng import AnyStream
+from srmcmc_tf.sampling.rng import AnyStream, StreamPerRow
 
 
 class Chain(NamedTuple):
@@ -135,10 +135,11 @@ def noise_at(noise: Any, k: tf.Tensor) -> tf.Tensor:
 
 
 class Compiled(NamedTuple):
-    """`langevin` and `ascend` on one energy, each as a `tf.function`.
+    """`run` and `ascend` on one energy, each as a `tf.function`.
 
     Attributes:
-        langevin: (x, stream, K, noise, first) to a `Chain`.
+        langevin: (x, stream, K, noise, first) to a `Chain`; it runs whatever
+            kernel was chosen, by default Langevin's.
         ascend: (x, K) to the ends.
     """
 
@@ -146,8 +147,20 @@ class Compiled(NamedTuple):
     ascend: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 
 
-def compiled(f: Energy, *, step_size: float, jit_compile: bool) -> Compiled:
-    """Compiles the chains of an energy, by XLA if `jit_compile`."""
+def compiled(
+    f: Energy,
+    *,
+    step_size: float,
+    jit_compile: bool,
+    kernel: Kernel = LANGEVIN,
+    project: Project | None = None,
+    holds: stopping.Holds | None = None,
+) -> Compiled:
+    """Compiles the chains of an energy, by XLA if `jit_compile`.
+
+    The other settings are those of `run`. Chains that stop leave the batch
+    where each has its own stream, as in sampling, and XLA is off.
+    """
     compile = tf.function(jit_compile=jit_compile, reduce_retracing=True)
 
     def chain(
@@ -158,7 +171,18 @@ def compiled(f: Energy, *, step_size: float, jit_compile: bool) -> Compiled:
         first: tf.Tensor,
     ) -> Chain:
         factors = dict(step_size=step_size, noise=noise)
-        return langevin(f, x, stream, K=K, first=first, **factors)
+        return run(
+            f,
+            x,
+            stream,
+            K=K,
+            first=first,
+            kernel=kernel,
+            project=project,
+            holds=holds,
+            compact=isinstance(stream, StreamPerRow) and not jit_compile,
+            **factors,
+        )
 
     def ascent(x: tf.Tensor, K: tf.Tensor) -> tf.Tensor:
         return ascend(f, x, K=K, step_size=step_size)

@@ -5,51 +5,15 @@ the same observation from which a chain can start; `free_directions` projects on
 the directions that do not change it, so that a chain keeps what is known.
 """
 
-import re
 from collections.abc import Callable
 
 import numpy as np
 import tensorflow as tf
 
+from srmcmc_tf.config.masks import known_pixels
+
 TASKS = ("inpaint", "upscale", "colorize")
-MASKS = ("center", "left")
-_BITS = re.compile("([0-9]+)x([0-9]+):([0-9a-f]*)")
 _LUMINANCE = np.array([0.299, 0.587, 0.114], np.float32)
-
-
-def known_pixels(mask: str, size: int) -> np.ndarray:
-    """The mask of a name or of a text of `encode`, bool [size, size, 1].
-
-    True where pixels are known. `ValueError` if it is no mask, or has another
-    size.
-    """
-    known = np.ones([size, size, 1], bool)
-    if mask == "center":
-        known[size // 4 : -size // 4, size // 4 : -size // 4] = False
-        return known
-    if mask == "left":
-        known[:, : size // 2] = False
-        return known
-    found = _BITS.fullmatch(mask)
-    if not found:
-        raise ValueError(f"mask={mask}: must be center, left or a picture")
-    h, w = int(found[1]), int(found[2])
-    bits = np.unpackbits(np.frombuffer(bytes.fromhex(found[3]), np.uint8))
-    if (h, w) != (size, size) or len(bits) < h * w:
-        raise ValueError(f"the mask is {h}x{w}, the images are {size}x{size}")
-    known = bits[: h * w].astype(bool).reshape(h, w, 1)
-    if known.all() or not known.any():
-        raise ValueError(
-            "the mask has no hole, or nothing else: white is known"
-        )
-    return known
-
-
-def encode(mask: np.ndarray) -> str:
-    """A mask [h, w], true where pixels are known, as a short text."""
-    h, w = np.shape(mask)[:2]
-    bits = np.packbits(np.asarray(mask, bool).reshape(h, w))
-    return f"{h}x{w}:{bits.tobytes().hex()}"
 
 
 def observe(

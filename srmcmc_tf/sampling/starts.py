@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from srmcmc_tf.config import masks
 from srmcmc_tf.sampling import degrade, rng
 from srmcmc_tf.sampling.kernels import Project
 
@@ -50,7 +51,7 @@ class Start:
 
     def __post_init__(self) -> None:
         if not isinstance(self.mask, str):
-            object.__setattr__(self, "mask", degrade.encode(self.mask))
+            object.__setattr__(self, "mask", masks.encode(self.mask))
         for name, value, names in (
             ("start", self.kind, KINDS),
             ("task", self.task, degrade.TASKS),

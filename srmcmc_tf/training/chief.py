@@ -9,7 +9,6 @@ from srmcmc_tf.data import toys
 from srmcmc_tf.distribution import strategies
 from srmcmc_tf.errors import NonFiniteError, UserError
 from srmcmc_tf.evaluation import evaluate, image_sets
-from srmcmc_tf.models import factory
 from srmcmc_tf.models.divergence import Divergence
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.runs import checkpoints, preset
@@ -47,7 +46,7 @@ def attempt(session: Session, run: Run) -> None:
 def _attempt(session: Session, run: Run) -> None:
     config = session.config
     with session.strategy.scope():
-        model = factory.build(config)
+        model = sessions.build(session)
         logger.info("%s: %s", config.model, report.weights(model))
         restored = _restore(run, config, model)
         strategies.share_state(model)

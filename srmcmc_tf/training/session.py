@@ -10,6 +10,7 @@ import tensorflow as tf
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.data import pipeline
 from srmcmc_tf.distribution import strategies
+from srmcmc_tf.models import factory
 from srmcmc_tf.models.ema import UpdateAverage
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.training.callbacks.stop import StopOnNonFinite, StopOnSignal
@@ -26,12 +27,14 @@ class Session(NamedTuple):
         observed: the examples, as of `data.Examples`.
         strategy: the devices.
         stop: ends the run on a signal.
+        starts: images that chains start from, if they need any.
     """
 
     config: Config
     observed: np.ndarray
     strategy: tf.distribute.Strategy
     stop: StopOnSignal
+    starts: np.ndarray | None = None
 
 
 class Restored(NamedTuple):
@@ -44,6 +47,14 @@ class Restored(NamedTuple):
 
     interventions: list[dict[str, Any]]
     notes: dict[str, Any]
+
+
+def build(session: Session) -> Generator:
+    """Builds the model, in the scope of the strategy."""
+    model = factory.build(session.config)
+    if session.starts is not None:
+        model.starting.images = session.starts
+    return model
 
 
 def branch(session: Session, restored: Restored, model: Generator) -> Branch:

@@ -24,7 +24,7 @@ import tensorflow as tf
 
 from srmcmc_tf import errors
 from srmcmc_tf.config.config import Config
-from srmcmc_tf.data import examples
+from srmcmc_tf.data import examples, start_images
 from srmcmc_tf.data.examples import Examples
 from srmcmc_tf.distribution import cluster, strategies
 from srmcmc_tf.errors import UserError
@@ -92,8 +92,13 @@ def _prepare(config: Config) -> tuple[Session, Examples, str]:
     precision.check(config.precision)
     strategy = strategies.create(config.strategy, config.batch_size)
     found = examples.load(config)
-    session = Session(config, found.observed, strategy, StopOnSignal())
-    return session, found, digests.of_array(found.observed)
+    starts = start_images.load(config, found)
+    digest = digests.of_array(found.observed)
+    if config.start == "dataset" and starts is not None:
+        digest = digests.of_text(digest + digests.of_array(starts), len(digest))
+    stop = StopOnSignal()
+    session = Session(config, found.observed, strategy, stop, starts)
+    return session, found, digest
 
 
 def _attempts(

@@ -3,7 +3,6 @@
 import logging
 
 from srmcmc_tf.distribution import strategies
-from srmcmc_tf.models import factory
 from srmcmc_tf.training import session as sessions
 from srmcmc_tf.training.session import Restored, Session
 
@@ -14,7 +13,7 @@ def attempt(session: Session) -> None:
     """Trains from the chief's state to the end, or until a divergence."""
     config = session.config
     with session.strategy.scope():
-        model = factory.build(config)
+        model = sessions.build(session)
         strategies.share_state(model)
     restored = Restored(
         *strategies.broadcast_from_chief(session.strategy, None)

@@ -1,10 +1,13 @@
 import time
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from srmcmc_tf.cli import parsers
+from srmcmc_tf.config import masks
 
 
 @pytest.mark.parametrize(
@@ -90,3 +93,16 @@ def test_a_path_becomes_absolute_unless_it_is_empty(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert parsers.absolute_path("a") == str(tmp_path / "a")
     assert parsers.absolute_path("") == ""
+
+
+def test_a_mask_is_a_name_or_becomes_a_text(tmp_path):
+    assert parsers.mask("center") == "center"
+    picture = np.zeros([8, 8], np.uint8)
+    picture[2:5, 3:6] = 255
+    Image.fromarray(picture).save(tmp_path / "mask.png")
+    text = parsers.mask(str(tmp_path / "mask.png"))
+    known = masks.known_pixels(text, 8)[..., 0]
+    np.testing.assert_array_equal(known, picture > 0)
+    assert parsers.mask(text) == text
+    with pytest.raises(parsers.Refusal, match="center, left or a picture"):
+        parsers.mask(str(tmp_path / "none.png"))

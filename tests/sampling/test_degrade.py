@@ -33,25 +33,6 @@ def test_free_directions_are_an_orthogonal_projection(task):
     assert np.abs(moved).max() > 0.1
 
 
-def test_a_mask_survives_its_text():
-    mask = np.random.default_rng(0).integers(0, 2, [8, 8]).astype(bool)
-    again = degrade.known_pixels(degrade.encode(mask), 8)
-    np.testing.assert_array_equal(again[..., 0], mask)
-
-
-@pytest.mark.parametrize(
-    ("mask", "message"),
-    [
-        ("middle", "must be center, left or a picture"),
-        (degrade.encode(np.eye(16)), "the mask is 16x16, the images are 8x8"),
-        (degrade.encode(np.ones([8, 8])), "has no hole"),
-    ],
-)
-def test_what_is_no_mask_of_this_size_is_refused(mask, message):
-    with pytest.raises(ValueError, match=message):
-        degrade.known_pixels(mask, 8)
-
-
 def test_tasks_that_do_not_fit_the_images_are_refused():
     with pytest.raises(ValueError, match="factor=3: must divide 8"):
         degrade.observe("upscale", SHAPE, mask="", factor=3)

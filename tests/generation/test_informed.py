@@ -1,0 +1,39 @@
+import json
+
+import numpy as np
+import pytest
+from helpers import call, random_images, untrained_run, write_images
+
+from srmcmc_tf.errors import UserError
+from srmcmc_tf.generation import sample
+
+
+def test_samples_from_images_are_compared_with_them(tmp_path):
+    run = untrained_run(tmp_path / "run", start="degraded")
+    write_images(tmp_path / "x", random_images(3))
+    code, out, _ = call(
+        "sample",
+        f"--workdir={run.path}",
+        "--seeds=0-4",
+        f"--images={tmp_path / 'x'}",
+    )
+    assert code == 0 and "3 steps, 3 gradient evaluations per sample" in out
+    directory = run.generated_directory
+    record = json.loads((directory / "informed.json").read_text())
+    assert set(record["methods"]) == {"sample", "mean color", "start"}
+    assert record["unknown_share"] == 0.25 and record["n"] == 5
+    for name, error in record["methods"].items():
+        assert f"{name:<12} MSE {error['mse']:.4f}" in out
+        assert error["psnr"] == pytest.approx(10 * np.log10(4 / error["mse"]))
+    with np.load(directory / "samples.npz") as arrays:
+        x, z = arrays["x"], arrays["z"]
+    known = np.ones([8, 8, 1], bool)
+    known[2:-2, 2:-2] = False
+    np.testing.assert_array_equal(x[:, known], z[:, known])
+    assert np.array_equal(x[0][known], x[3][known])  # image 3 mod 3
+    assert not np.array_equal(x[0], x[3])  # another seed
+
+
+def test_images_for_chains_from_noise_are_refused(tiny_run, tmp_path):
+    with pytest.raises(UserError, match="do not start from images"):
+        sample.sample(tiny_run, images=str(tmp_path))
