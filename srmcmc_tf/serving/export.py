@@ -14,7 +14,7 @@ import tensorflow as tf
 from srmcmc_tf.errors import UserError, reason
 from srmcmc_tf.files import atomic
 from srmcmc_tf.models.short_run import ShortRunEBM
-from srmcmc_tf.serving import model_card, signatures, versions
+from srmcmc_tf.serving import choice, model_card, signatures, versions
 from srmcmc_tf.serving.inputs import Limits
 
 WARM_UP = "assets.extra/tf_serving_warmup_requests"
@@ -47,7 +47,7 @@ def write(
             "images has these signatures"
         )
     limits = limits or signatures.default_limits(model)
-    functions = signatures.build(model, limits)
+    functions = signatures.build(model, limits, choice.of_model(model))
     directory = pathlib.Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     with _lock(directory):
@@ -59,6 +59,7 @@ def write(
             with atomic.directory(path) as temporary:
                 weights = tf.Module()
                 weights.list = [v.value for v in model.variables]
+                weights.chains = model.starting.variables
                 tf.saved_model.save(weights, str(temporary), functions)
                 _write_warm_up(temporary / WARM_UP, model, functions)
                 model_card.write(temporary, facts, limits, functions)
@@ -87,7 +88,7 @@ def _write_warm_up(
     path.parent.mkdir()
     with tf.io.TFRecordWriter(str(path)) as writer:
         for name, function in functions.items():
-            if name not in (*signatures.SIGNATURES, signatures.DEFAULT):
+            if name not in (*choice.described(functions), signatures.DEFAULT):
                 continue  # the same graph as another, at full length
             log = prediction_log_pb2.PredictionLog()
             request = log.predict_log.request

@@ -17,7 +17,7 @@ from srmcmc_tf.models.short_run import ShortRunEBM
 from srmcmc_tf.runs import interventions
 from srmcmc_tf.runs.run import MACHINE_SETTINGS, Run
 from srmcmc_tf.runs.source import Source
-from srmcmc_tf.serving import signatures, versions
+from srmcmc_tf.serving import choice, signatures, versions
 from srmcmc_tf.serving.inputs import LARGEST_PIXEL, Limits
 
 Facts = dict[str, Any]  # of JSON
@@ -227,7 +227,7 @@ def _metrics_text(metrics: dict[str, Any]) -> str:
 
 def _signatures_text(specs: dict[str, dict[str, dict[str, str]]]) -> str:
     lines = ["| name | inputs | outputs | |", "|---|---|---|---|"]
-    for name, signature in signatures.SIGNATURES.items():
+    for name, signature in choice.described(specs).items():
         inputs, outputs = (
             ", ".join(f"`{n}` {t}" for n, t in specs[name][side].items())
             for side in ("inputs", "outputs")

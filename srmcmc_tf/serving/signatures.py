@@ -7,7 +7,7 @@ cannot be answered is an error that names the input at fault, never a NaN.
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -34,12 +34,17 @@ def defaults(model: ShortRunEBM) -> dict[str, int]:
     return {"K": model.K, "iterations": parameters["iterations"].default}
 
 
-def build(model: ShortRunEBM, limits: Limits) -> dict[str, Function]:
+def build(
+    model: ShortRunEBM,
+    limits: Limits,
+    chosen: Mapping[str, "Signature"] | None = None,
+) -> dict[str, Function]:
     """Builds the signatures of a model.
 
     Args:
         model: a `ShortRunEBM` of images [h, w, c].
         limits: of a request.
+        chosen: the signatures, by default `SIGNATURES`; see `choice`.
 
     Returns:
         Functions by name; `serving_default` is `energy`. `K` and `iterations`
@@ -47,10 +52,10 @@ def build(model: ShortRunEBM, limits: Limits) -> dict[str, Function]:
         in its REST interface, nor does `tf.saved_model.load`; for them there
         are signatures without these inputs, named with `_default`.
     """
-    served = _Served(model, limits)
+    served = Served(model, limits)
     given = {n: tf.constant(v, tf.int32) for n, v in defaults(model).items()}
     functions, short = {}, {}
-    for name, signature in SIGNATURES.items():
+    for name, signature in (chosen or SIGNATURES).items():
         body = functools.partial(signature.body, served)
         specs = {n: served.inputs.specs[n] for n in signature.inputs}
         functions[name] = function = _function(body, specs, given)
@@ -97,7 +102,7 @@ def input_specs(function: Function) -> dict[str, tf.TensorSpec]:
     return {name: p.type_constraint for name, p in parameters.items()}
 
 
-class _Served:
+class Served:
     """A model with its checked inputs, and what several signatures share."""
 
     def __init__(self, model: ShortRunEBM, limits: Limits) -> None:
@@ -123,7 +128,7 @@ class _Served:
         )
         ends, mse = self._descend(x, iterations)
         mse = finite("iterations", mse)
-        return {**_images("iterations", ends), "mse": mse}
+        return {**in_all_forms("iterations", ends), "mse": mse}
 
     def _descend_from_seeds(
         self, x: tf.Tensor, iterations: tf.Tensor
@@ -138,14 +143,14 @@ class _Served:
         )
 
 
-def _sample(served: _Served, seeds: tf.Tensor, K: tf.Tensor) -> Outputs:
+def _sample(served: Served, seeds: tf.Tensor, K: tf.Tensor) -> Outputs:
     seeds = served.inputs.batch("seeds", seeds)
     K = served.inputs.count("K", K, served.limits.K)
-    return _images("K", served.model.sample(seeds, K=K))
+    return in_all_forms("K", served.model.sample(seeds, K=K))
 
 
 def _interpolate(
-    served: _Served, seeds_1: tf.Tensor, seeds_2: tf.Tensor, rho: tf.Tensor
+    served: Served, seeds_1: tf.Tensor, seeds_2: tf.Tensor, rho: tf.Tensor
 ) -> Outputs:
     seeds_1 = served.inputs.batch("seeds_1", seeds_1)
     seeds_2 = served.inputs.batch("seeds_2", seeds_2)
@@ -159,42 +164,42 @@ def _interpolate(
     inside = tf.reduce_all((rho >= 0.0) & (rho <= 1.0))
     rho = checked("rho", rho, inside, "must lie in [0, 1]", rho)
     z1, z2 = served.model.start(seeds_1), served.model.start(seeds_2)
-    return _images("rho", served.model.interpolate(z1, z2, rho))
+    return in_all_forms("rho", served.model.interpolate(z1, z2, rho))
 
 
 def _reconstruct(
-    served: _Served, images: tf.Tensor, iterations: tf.Tensor
+    served: Served, images: tf.Tensor, iterations: tf.Tensor
 ) -> Outputs:
     return served.reconstruct(served.inputs.images(images), iterations)
 
 
 def _reconstruct_uint8(
-    served: _Served, images_uint8: tf.Tensor, iterations: tf.Tensor
+    served: Served, images_uint8: tf.Tensor, iterations: tf.Tensor
 ) -> Outputs:
     x = served.inputs.images_uint8(images_uint8)
     return served.reconstruct(x, iterations)
 
 
 def _reconstruct_png(
-    served: _Served, png_bytes: tf.Tensor, iterations: tf.Tensor
+    served: Served, png_bytes: tf.Tensor, iterations: tf.Tensor
 ) -> Outputs:
     return served.reconstruct(served.inputs.png_bytes(png_bytes), iterations)
 
 
-def _energy(served: _Served, images: tf.Tensor) -> Outputs:
+def _energy(served: Served, images: tf.Tensor) -> Outputs:
     return served.energy("images", served.inputs.images(images))
 
 
-def _energy_uint8(served: _Served, images_uint8: tf.Tensor) -> Outputs:
+def _energy_uint8(served: Served, images_uint8: tf.Tensor) -> Outputs:
     x = served.inputs.images_uint8(images_uint8)
     return served.energy("images_uint8", x)
 
 
-def _energy_png(served: _Served, png_bytes: tf.Tensor) -> Outputs:
+def _energy_png(served: Served, png_bytes: tf.Tensor) -> Outputs:
     return served.energy("png_bytes", served.inputs.png_bytes(png_bytes))
 
 
-def _images(name: str, x: tf.Tensor) -> Outputs:
+def in_all_forms(name: str, x: tf.Tensor) -> Outputs:
     """Returns images in all forms; `name` is at fault if they are not finite.
 
     Args:
@@ -214,7 +219,7 @@ class Signature(NamedTuple):
     Attributes:
         description: a sentence for the model card.
         inputs: names of its inputs, as in `Inputs.specs`.
-        body: function of `_Served` and these inputs, which are its parameters'
+        body: function of `Served` and these inputs, which are its parameters'
             names, too.
     """
 
