@@ -96,7 +96,8 @@ def test_other_domains_are_started_from_each_image_once_in_a_round():
     with pytest.raises(ValueError, match="set model.starting.images"):
         other.fit(X, **FIT)
     other.starting.images = random_images(16, seed=9)
-    f = other.fit(X, epochs=1, **FIT).history["f_samples"]
+    options = FIT | dict(batch_size=16)
+    f = other.fit(X, **options).history["f_samples"]
     assert f[0] == pytest.approx(
         float(
             tf.reduce_mean(other(pixels.to_float(random_images(16, seed=9))))
