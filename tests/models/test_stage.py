@@ -50,7 +50,7 @@ def test_noise_falls_linearly_along_the_chain_and_stays_low():
     _, noise, _ = decaying.settings()
     found = [float(chain.noise_at(noise, k)) for k in range(7)]
     np.testing.assert_allclose(found, [0.4, 0.3, 0.2, 0.1, 0, 0, 0], atol=1e-7)
-    z = decaying.start(rng.stream(1), 2)
+    z = rng.stream(1).uniform([2, *decaying.image_shape])
     ends = [
         one.run(z, rng.stream(1)).x
         for one in (decaying, stage(K=5, noise=0.4), stage(K=5, noise=0.0))
@@ -61,7 +61,7 @@ def test_noise_falls_linearly_along_the_chain_and_stays_low():
 
 def test_a_stage_begins_at_the_enlarged_end_plus_noise():
     one = stage(start_noise=0.25)
-    z = one.start(rng.stream(3), 2)
+    z = rng.stream(3).uniform([2, *one.image_shape])
     assert one.begin(z, None) is z
     before = tf.ones([2, 4, 4, 1])
     np.testing.assert_allclose(one.begin(z, before), 1 + 0.25 * z)
