@@ -34,6 +34,9 @@ def write(model: Sampler, filepath: Any, *, verbose: bool = True) -> None:
             [seeds, images],
         )
     else:
-        archive.track(model.starting)
-        archive.add_endpoint("sample", lambda s: model.sample(s), [seeds])
+        if model.starting.kept():
+            archive.track(model.starting)
+        archive.add_endpoint(
+            "sample", lambda seeds: model.sample(seeds), [seeds]
+        )
     archive.write_out(str(filepath), verbose=verbose)
