@@ -17,6 +17,7 @@ from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.models.short_run import ShortRunEBM
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.runs.source import Source
+from srmcmc_tf.sampling import rng
 
 
 class Cost(NamedTuple):
