@@ -243,9 +243,8 @@ class ShortRunEBM(StoredSampler):
     ) -> None:
         """Writes a SavedModel with the signatures `serve` and `sample`.
 
-        `serve`, the default, is f of images; `sample` makes an image per
-        seed, as `sample` does. `bin/export` writes more signatures, with limits
-        and a model card.
+        `serve`, the default, is f of images; `sample` makes an image per seed.
+        `bin/export` writes more signatures, with limits and a model card.
 
         Args:
             filepath: a directory.
