@@ -130,3 +130,9 @@ def test_anything_unknown_takes_the_general_code(make):
 def test_a_network_in_training_mode_is_not_linear():
     f = residual()
     assert not piecewise_linear(functools.partial(f, training=True))
+
+
+def test_a_reconstruction_takes_the_shortcut(tiny_model, monkeypatch):
+    monkeypatch.setattr(inversion, "in_segments", None)
+    found = tiny_model.reconstruct(tf.zeros([1, 8, 8, 1]), iterations=1)
+    assert found.mse[1, 0] < found.mse[0, 0]
