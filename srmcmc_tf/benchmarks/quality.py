@@ -25,8 +25,9 @@ from srmcmc_tf.files import atomic, json_file
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training import train
 
-# CPU seconds of an update, as measured on 2 cores. They decide how many
-# updates are made; what is reported is the time they took.
+# CPU seconds of an update, roughly: they decide how many updates are made; what
+# is reported is the time they took. "paper" is from earlier trials, 5.8 seconds
+# of 2 cores; "pyramid" is low, about 0.75 was seen since.
 SECONDS = {"paper": 11.6, "pyramid": 0.6}
 PARTS = (1 / 8, 1 / 4, 1 / 2, 1.0)
 SHARE = 1 / 5  # of the paper's time, in which the improved recipe is compared

@@ -18,7 +18,7 @@ Trains a short-run MCMC model, or a baseline. Started again in its
   bin/train --dataset=folder --data_dir=PATH  your own images
   bin/train --from=preset:digits              tunes a trained model
   bin/train --dataset=cifar10 --recipe=pyramid
-                                              better images for less time
+                                              the improved recipe
 
 Defaults are those of configs/DATASET.py; below, those of {dataset}
 (bin/train --dataset=NAME --help shows another's)."""

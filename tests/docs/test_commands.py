@@ -10,17 +10,21 @@ from helpers import ROOT, call
 
 from srmcmc_tf.cli import flags, train
 from srmcmc_tf.distribution import cluster
+from srmcmc_tf.runs import defaults
 
 # Appended to a command, so that it takes a moment.
 SMALL = {
+    "attractors": ["--n=4", "--steps=5"],
     "evaluate": ["--n=8"],
     "reconstruct": ["--n=2", "--iterations=1"],
 }
 # Only parsed, because they need the network, a server that never ends, minutes
-# or hours.
+# or hours; or are like another one that is run.
 PARSED = (
     r"bin/train --dataset=(cifar10|lsun_bedroom)(?!.*--help)",
     r"bin/train --from=",
+    r"bin/train .*(--start=data|--task=upscale|--kernel=mala|--stop=slope)",
+    r"bin/sample --workdir=runs/(inpaint|upscale) ",
     r"bin/demo ",
     r"bin/benchmark",
     r"bin/reproduce (?!.*--dry_run)",
@@ -49,7 +53,9 @@ def test_a_documented_command_works(command, inside, tmp_path):
 
 def parse(name, args):
     if name == "train":
-        return train.parse(args)
+        given = train.parse(args).given
+        given = {n: v for n, v in given.items() if n not in ("workdir", "from")}
+        return defaults.new_config(given)  # checks that they go together
     module = importlib.import_module(f"srmcmc_tf.cli.{name}")
     return flags.parse(module.COMMAND, args)
 

@@ -15,8 +15,8 @@ from srmcmc_tf.benchmarks.workers import free_addresses
 
 pytestmark = pytest.mark.faults
 RUN = dict(updates=30, checkpoint_every=3, sample_every=15)
-# docs/distributed.md: seconds until the others end, and those a busy machine
-# takes to end a process.
+# Seconds until the others end, and those a busy machine takes to end a process:
+# the sum is in docs/distributed.md.
 NOTICED, ENDING = 120, 60
 CASES = [
     *(("kill", 0), ("kill", 1), ("kill", 0), ("kill", 1)),
