@@ -79,7 +79,7 @@ def frame(
     Examples:
 
     >>> f = frame(filter_bank(), (64, 64, 1))
-    >>> [v.shape for v in f.trainable_variables]
+    >>> [tuple(v.shape) for v in f.trainable_variables]
     [(342, 1)]
     """
     height, width, channels = image_shape
@@ -136,7 +136,7 @@ def deep_frame(backbone: keras.Model, layer: str) -> keras.Model:
 
     >>> trained = srmcmc_tf.energies.convnet(8, 1, n_f=4)
     >>> f = deep_frame(trained, "lrelu_1")
-    >>> [v.shape for v in f.trainable_variables]
+    >>> [tuple(v.shape) for v in f.trainable_variables]
     [(8, 1)]
     """
     if getattr(backbone, "inputs", None) is None:
