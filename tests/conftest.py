@@ -5,6 +5,7 @@ import dataclasses
 import itertools
 import json
 import os
+import signal
 
 import srmcmc_tf  # before TensorFlow, as its docstring says
 
@@ -31,6 +32,12 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
 )
 hypothesis.settings.load_profile("srmcmc")
+
+
+# A shell starts background jobs with Ctrl-C ignored, and our commands respect
+# that: the tests of Ctrl-C need the usual disposition.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
