@@ -83,7 +83,7 @@ def test_a_required_flag_is_asked_for():
         flags.parse(command, [])
 
 
-SOURCE = (flags.WORKDIR, flags.MODEL_FILE, flags.BEST)
+SOURCE = (flags.WORKDIR, flags.MODEL_FILE, flags.PRESET, flags.BEST)
 
 
 def test_a_run_refuses_flags_that_mean_nothing_to_it(tmp_path):

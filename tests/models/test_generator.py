@@ -50,7 +50,7 @@ def test_a_checkpoint_holds_the_average_where_there_is_one(tiny_model):
 
 def test_the_average_can_replace_the_weights(tiny_model):
     tiny_model.keep_average(0.9)
-    fit(tiny_model)
+    tiny_model.weights[0].assign_add(tf.ones_like(tiny_model.weights[0]))
     assert not np.array_equal(
         tiny_model.weights[0], tiny_model.average.values[0]
     )

@@ -105,7 +105,7 @@ print(*(repr(float(v)) for r in results(metrics) for v in r.ravel()))
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        cwd=ROOT / "tests" / "metrics",
+        cwd=ROOT / "tests" / "scores",
         env={
             **os.environ,
             "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}",
