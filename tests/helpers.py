@@ -122,9 +122,10 @@ def call(command, *args):
     return end.value.code, out.getvalue(), err.getvalue()
 
 
-def explains_a_missing_run(command, tmp_path):
+def explains_a_missing_run(command, tmp_path, has_default=False):
     """Asserts that a command without a run fails with one line."""
-    for args in ([], [f"--workdir={tmp_path}"]):
+    none = [] if has_default else [[]]
+    for args in (*none, [f"--workdir={tmp_path}"]):
         code, _, err = call(command, *args)
         assert code == 1 and len(err.splitlines()) == 1
         assert "--workdir" in err or "is not a run directory" in err

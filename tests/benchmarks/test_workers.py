@@ -29,7 +29,10 @@ def test_the_kernel_counts_what_is_sent_over_loopback():
 def test_the_time_of_an_update_is_the_median(tmp_path):
     run = Run(tmp_path)
     speeds = [1.0, 2.0, 10.0]
-    lines = [json.dumps({"updates_per_second": s}) + "\n" for s in speeds]
+    lines = [
+        json.dumps({"update": i, "updates_per_second": speed}) + "\n"
+        for i, speed in enumerate(speeds, 1)
+    ]
     run.metrics_file.write_text("".join(lines))
     assert workers.seconds_per_update(run) == pytest.approx(0.5)
 

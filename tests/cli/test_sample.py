@@ -6,7 +6,7 @@ from srmcmc_tf.errors import UserError
 
 
 def test_a_missing_run_is_explained(tmp_path):
-    explains_a_missing_run("sample", tmp_path)
+    explains_a_missing_run("sample", tmp_path, has_default=True)
 
 
 def test_files_are_named(tiny_run, tmp_path):
@@ -21,6 +21,7 @@ def test_files_are_named(tiny_run, tmp_path):
     assert code == 0, err
     assert out.splitlines() == [
         f"3 samples: {tmp_path}/samples.npz, {tmp_path}/grid.png",
+        "3 steps, 3 gradient evaluations per sample",
         f"steps 0, 1, 2, 3: {tmp_path}/trace.png, .gif",
         f"one PNG per sample: {tmp_path}/seed_*.png",
     ]
