@@ -52,9 +52,9 @@ def test_mistakes_are_reported_in_one_line(workdir, tmp_path):
     np.savez(tmp_path / "a.npz", x=random_images(4, 8, 3))
     a, run = tmp_path / "a.npz", f"--workdir={workdir}"
     for args, message in (
-        ([], "needs --workdir=RUN, --model_file=MODEL.keras and"),
-        ([f"--real={a}"], "needs --workdir=RUN, --model_file"),
-        ([run, f"--real={a}", f"--fake={a}"], "needs --workdir=RUN, --m"),
+        ([], "needs --workdir=RUN, --preset=NAME, --model_file"),
+        ([f"--real={a}"], "needs --workdir=RUN, --preset=NAME"),
+        ([run, f"--real={a}", f"--fake={a}"], "needs --workdir=RUN, --p"),
         ([f"--workdir={tmp_path}"], "is not a run directory"),
         ([run, "--metrics=fdi"], "must be one of fid, kid, is, mse"),
         ([run, "--n=1"], "--n=1: must be a whole number, 2 to"),

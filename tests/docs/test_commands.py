@@ -25,6 +25,7 @@ PARSED = (
     r"bin/train --from=",
     r"bin/train .*(--start=data|--task=upscale|--kernel=mala|--stop=slope)",
     r"bin/sample --workdir=runs/(inpaint|upscale) ",
+    r"bin/evaluate --preset=",
     r"bin/demo ",
     r"bin/benchmark",
     r"bin/reproduce (?!.*--dry_run)",

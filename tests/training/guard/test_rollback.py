@@ -106,6 +106,7 @@ def test_a_run_killed_around_interventions_ends_in_the_same_bits(
     assert_same_run(whole, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_run_killed_in_an_intervention_ends_in_the_same_bits(
     whole, tmp_path, monkeypatch
 ):
@@ -157,6 +158,7 @@ def test_a_calm_run_has_the_same_bits_without_the_guard(whole, tmp_path):
         assert row.items() <= other.items()
 
 
+@pytest.mark.slow
 def test_sigma_auto_is_the_same_in_a_run_that_was_killed(tmp_path, monkeypatch):
     monkeypatch.setattr(schedules.AutoSigma, "WINDOW", 12)
     auto = dataclasses.replace(
