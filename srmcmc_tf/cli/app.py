@@ -81,7 +81,8 @@ def import_tensorflow() -> None:
 class _Handler(logging.Handler):
     """Shows records as plain lines: warnings on stderr, others on stdout.
 
-    tqdm writes them, so that they do not break into its progress bars.
+    They do not break into progress bars. `tqdm.write` would also draw a bar
+    whose `delay` is not over, which tqdm then leaves open when it is closed.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -89,8 +90,16 @@ class _Handler(logging.Handler):
 
         warned = record.levelno >= logging.WARNING
         stream = sys.stderr if warned else sys.stdout
-        tqdm.write(self.format(record), stream)
-        stream.flush()
+        bars = [
+            bar
+            for bar in getattr(tqdm, "_instances", ())
+            if bar.last_print_t >= bar.start_t + bar.delay
+        ]
+        for bar in bars:
+            bar.clear()
+        print(self.format(record), file=stream, flush=True)
+        for bar in bars:
+            bar.refresh()
 
 
 @contextlib.contextmanager

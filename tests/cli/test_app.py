@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from helpers import ROOT
+from tqdm import tqdm
 
 from srmcmc_tf.cli import app, failure
 from srmcmc_tf.errors import UserError
@@ -145,3 +146,16 @@ def test_output_that_nobody_reads_ends_a_command(monkeypatch, capsys):
 
     assert exit_code(main) == 141 and discarded == [1]
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_an_error_is_a_line_of_its_own_after_a_log_under_a_delayed_bar(capsys):
+    def main(argv):
+        with tqdm(total=3, delay=60) as bar:
+            bar.update()
+            logging.getLogger("srmcmc_tf").info("skipped a.png")
+            raise UserError("no paint")
+
+    assert exit_code(main) == 1
+    shown = capsys.readouterr()
+    assert shown.out == "skipped a.png\n"
+    assert shown.err == "paint: error: no paint\n"
