@@ -260,7 +260,7 @@ def assert_same_run(a, b):
 def wait_for(workdir, update, process):
     """Waits until a run has logged an update."""
     path = workdir / "metrics.jsonl"
-    deadline = time.time() + 120
+    deadline = time.time() + 300
     while time.time() < deadline and process.poll() is None:
         if path.exists() and len(path.read_text().splitlines()) >= update:
             return

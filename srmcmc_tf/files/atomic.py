@@ -5,6 +5,7 @@ and renamed, so that neither a crash nor a full disk damages what was there.
 """
 
 import contextlib
+import contextvars
 import errno
 import json
 import os
@@ -17,6 +18,11 @@ from typing import Any, BinaryIO
 from srmcmc_tf.errors import NonFiniteError, UserError
 
 PathLike = str | os.PathLike[str]
+
+# Files of a `together` block, and the names that they will take.
+_HELD: contextvars.ContextVar[
+    list[tuple[pathlib.Path, pathlib.Path]] | None
+] = contextvars.ContextVar("held", default=None)
 
 
 @contextlib.contextmanager
@@ -31,6 +37,10 @@ def writer(path: PathLike) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        held = _HELD.get()
+        if held is not None:
+            held.append((temporary, path))
+            return
         os.replace(temporary, path)
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -40,6 +50,25 @@ def writer(path: PathLike) -> Iterator[BinaryIO]:
             raise _named(error, path) from None
         raise
     sync(path.parent)
+
+
+@contextlib.contextmanager
+def together() -> Iterator[None]:
+    """Holds back the files that are written in the block until its end.
+
+    They then replace the earlier ones; if the block fails, none does.
+    """
+    held: list[tuple[pathlib.Path, pathlib.Path]] = []
+    token = _HELD.set(held)
+    try:
+        yield
+        for temporary, path in held:
+            os.replace(temporary, path)
+            sync(path.parent)
+    finally:
+        _HELD.reset(token)
+        for temporary, _ in held:
+            temporary.unlink(missing_ok=True)
 
 
 def open_own(path: str, flags: int) -> int:

@@ -101,9 +101,10 @@ def find(
     directory = source.output_directory(out)
     paths = [directory / f"attractors.{end}" for end in ("png", "json", "npz")]
     found = Attractors(record, *paths)
-    atomic.write_json(found.json, record)
-    npz.save(found.file, {"x": basins.x, "sizes": basins.sizes})
-    _draw(found.picture, basins, x, intact.x, corrupted)
+    with atomic.together():
+        atomic.write_json(found.json, record)
+        npz.save(found.file, {"x": basins.x, "sizes": basins.sizes})
+        _draw(found.picture, basins, x, intact.x, corrupted)
     return found
 
 

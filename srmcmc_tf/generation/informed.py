@@ -72,10 +72,11 @@ def report(
             name: _errors(images, y, unknown) for name, y in methods.items()
         },
     }
-    atomic.write_json(directory / "informed.json", record)
-    plots.save_table(
-        picture, _table([*rows, simple]), [*labels, names[start.task]]
-    )
+    with atomic.together():
+        atomic.write_json(directory / "informed.json", record)
+        plots.save_table(
+            picture, _table([*rows, simple]), [*labels, names[start.task]]
+        )
     return Informed(record, picture, directory / "informed.json")
 
 

@@ -64,13 +64,12 @@ def interpolate(
         directory / "interpolation.png",
         directory / "interpolation.npz",
     )
-    npz.save(
-        found.file,
-        {"x": x, "rho": rho, "seeds": seeds, "smoothness": found.smoothness},
-    )
-    plots.save_grid(
-        found.picture, x.reshape(-1, *x.shape[2:]), columns, width=1024
-    )
+    arrays = {"x": x, "rho": rho, "seeds": seeds}
+    with atomic.together():
+        npz.save(found.file, {**arrays, "smoothness": found.smoothness})
+        plots.save_grid(
+            found.picture, x.reshape(-1, *x.shape[2:]), columns, width=1024
+        )
     return found
 
 

@@ -111,14 +111,13 @@ def reconstruct(
         directory / f"{name}.{suffix}" for suffix in ("png", "json", "npz")
     ]
     result = Reconstructed(record, *paths)
-    atomic.write_json(result.json, record)
-    npz.save(
-        result.file,
-        {"x": x, "reconstruction": found.x, "z": found.z, "mse": found.mse},
-    )
+    arrays = {"x": x, "reconstruction": found.x, "z": found.z, "mse": found.mse}
     known = None if task == "whole" else observe(x)
     labels = [f"t={t}" for t in keep] if iterations else ["decoded"]
-    _draw(result.picture, x, found, labels, known)
+    with atomic.together():
+        atomic.write_json(result.json, record)
+        npz.save(result.file, arrays)
+        _draw(result.picture, x, found, labels, known)
     return result
 
 

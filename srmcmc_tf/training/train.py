@@ -28,7 +28,7 @@ from srmcmc_tf.data import examples, start_images
 from srmcmc_tf.data.examples import Examples
 from srmcmc_tf.distribution import cluster, strategies
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import digests
+from srmcmc_tf.files import digests, paths
 from srmcmc_tf.models import precision
 from srmcmc_tf.models.divergence import Divergence
 from srmcmc_tf.runs.run import MACHINE_SETTINGS, Run
@@ -77,9 +77,21 @@ def _memory_errors_explained() -> Iterator[None]:
 def _as_chief(config: Config, run: Run) -> signal.Signals | None:
     session, found, digest = _prepare(config)
     logger.info("%s: %s", config.dataset, report.examples(found))
+    _check_records(run)
     run.save_config(config, digest)
     attempt = functools.partial(chief.attempt, session, run)
     return _attempts(session, digest, attempt)
+
+
+def _check_records(run: Run) -> None:
+    """Raises if what a run continues is damaged, before anything changes."""
+    run.interventions.up_to(0)
+    run.evaluations.read()
+    try:
+        if run.metrics_file.exists():
+            paths.regular(run.metrics_file)
+    except ValueError as error:
+        raise UserError(f"{run.metrics_file}: {error}; remove it") from None
 
 
 def _as_worker(config: Config) -> signal.Signals | None:

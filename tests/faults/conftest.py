@@ -19,6 +19,7 @@ COMMANDS = {
     ),
     "evaluate": (["--n=60", "--metrics=mse"], ["generated/evaluation.json"]),
     "export": (["--format=npz"], ["weights.npz"]),
+    "attractors": (["--n=20", "--steps=40"], ["generated/attractors.npz"]),
 }
 
 

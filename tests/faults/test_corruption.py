@@ -88,10 +88,13 @@ def test_a_thousand_damages_are_read_or_one_line(small, name, count):
 def test_a_command_survives_every_damage(
     name, finished, zygote, judge, count, tmp_path
 ):
+    intact = damage.contents(finished[0])
     for kind in damage.ALL:
         run = damage.copy(finished[0], tmp_path / kind)
         damage.apply(kind, run / name, random.Random(f"{name} {kind}"))
         before = damage.contents(run)
+        if before.get(name) == intact.get(name):
+            continue  # such as numbers of a file that has none
         command, *args = READ_BY[name]
         ended = judge(zygote.run(command, f"--workdir={run}", *args))
         count("corruptions tried")

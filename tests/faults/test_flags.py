@@ -13,7 +13,7 @@ from srmcmc_tf.errors import UserError
 
 COMMANDS = (
     *("train", "sample", "interpolate", "reconstruct", "evaluate", "export"),
-    *("demo", "reproduce", "benchmark"),
+    *("demo", "reproduce", "benchmark", "attractors"),
 )
 ODD = (
     *("", " ", "-", "--", "=", ",", "...", "0,...", "1,1,...,5", "5-1", "-1"),
@@ -114,6 +114,10 @@ ALLOWED = {
         *("--real=DIR --fake=DIR", "--n=2 --metrics=mse --out=FILE"),
     ),
     "export": ("--out=FILE", "--format=npz --out=DIR", "--out=/proc/x"),
+    "attractors": (
+        *("--n=2 --steps=1", "--images=FILE", "--images=DIR", "--out=FILE"),
+        *("--n=2 --steps=1 --out=/proc/x",),
+    ),
     "train": (
         *("--workdir=FILE", "--workdir=DIR/file/x", "--workdir=/proc/x"),
         *("--workdir=NEW --data_dir=FILE", "--workdir=NEW --dataset=folder"),

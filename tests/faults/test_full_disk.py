@@ -41,6 +41,7 @@ OTHER = {
     "reconstruct": ["--n=4", "--iterations=5"],
     "evaluate": ["--n=61", "--metrics=mse"],
     "export": ["--format=npz"],
+    "attractors": ["--n=21", "--steps=40"],
 }
 
 

@@ -20,6 +20,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 MODULES = (
     *(f"cli.{name}" for name in ("train", "sample", "interpolate", "export")),
     *(f"cli.{name}" for name in ("reconstruct", "evaluate", "demo")),
+    "cli.attractors",
+    "generation.attractors",
     "generation.sample",
     "generation.interpolate",
     "generation.reconstruct",

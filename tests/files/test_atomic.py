@@ -27,6 +27,24 @@ def test_a_failed_write_keeps_the_old_content(tmp_path):
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 
+def test_files_written_together_replace_the_old_ones_or_none_does(tmp_path):
+    paths = [tmp_path / name for name in "ab"]
+    for path in paths:
+        path.write_text("old")
+    with pytest.raises(OSError, match="full"):
+        with atomic.together():
+            atomic.write_text(paths[0], "new")
+            raise OSError(28, "full")
+    assert [path.read_text() for path in paths] == ["old", "old"]
+    assert sorted(tmp_path.iterdir()) == paths
+    with atomic.together():
+        for path in paths:
+            atomic.write_text(path, "new")
+        assert [path.read_text() for path in paths] == ["old", "old"]
+    assert [path.read_text() for path in paths] == ["new", "new"]
+    assert sorted(tmp_path.iterdir()) == paths
+
+
 def test_a_symlink_is_replaced_not_followed(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_text("theirs")
