@@ -24,11 +24,13 @@ def known_pixels(mask: str, size: int) -> np.ndarray:
     found = _BITS.fullmatch(mask)
     if not found:
         raise ValueError(f"mask={mask}: must be center, left or a picture")
-    h, w = int(found[1]), int(found[2])
-    bits = np.unpackbits(np.frombuffer(bytes.fromhex(found[3]), np.uint8))
-    if (h, w) != (size, size) or len(bits) < h * w:
+    h, w, digits = found[1], found[2], found[3]
+    if h != str(size) or w != str(size):
         raise ValueError(f"the mask is {h}x{w}, the images are {size}x{size}")
-    known = bits[: h * w].astype(bool).reshape(h, w, 1)
+    if len(digits) != 2 * -(-size * size // 8):
+        raise ValueError(f"mask={mask}: has not one bit per pixel")
+    bits = np.unpackbits(np.frombuffer(bytes.fromhex(digits), np.uint8))
+    known = bits[: size * size].astype(bool).reshape(size, size, 1)
     if known.all() or not known.any():
         raise ValueError("the mask is all white or all black: white is known")
     return known

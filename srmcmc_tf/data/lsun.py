@@ -14,7 +14,7 @@ from tqdm import tqdm
 from srmcmc_tf.data import folder, sources, tfds_source
 from srmcmc_tf.data.sources import Entry, Source
 from srmcmc_tf.errors import UserError, reason
-from srmcmc_tf.files import atomic, download, paths
+from srmcmc_tf.files import atomic, digests, download, paths
 from srmcmc_tf.files.lmdb_file import LmdbFile
 
 logger = logging.getLogger(__name__)
@@ -152,4 +152,6 @@ def _lmdb(path: pathlib.Path) -> Source:
         except (OSError, ValueError) as error:
             raise checked(error) from None
 
-    return Source(database.size, f"{path} {paths.stamp(file)}", read)
+    # Not every file system keeps the times that the stamp is made of.
+    identity = f"{path} {paths.stamp(file)} {digests.of_file_parts(file)}"
+    return Source(database.size, identity, read)

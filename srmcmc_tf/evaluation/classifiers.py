@@ -172,7 +172,8 @@ def _load_or_train(
     similar ones on others.
     """
     path = cache.cache_dir() / f"{name}-v1.npz"
-    weights = npz.load(path)
+    new = {f"{i:02d}": w for i, w in enumerate(model.get_weights())}
+    weights = npz.load_shaped(path, {n: w.shape for n, w in new.items()})
     if weights is None:
         logger.info("training %s, once", name)
         train(model, *examples())

@@ -50,10 +50,13 @@ def from_images(images: ImageSet, network: Network) -> Reference:
     if images.n < 2:
         raise UserError(f"{images.name} has {images.n} image: too few")
     path = cache.cache_dir() / "reference" / _file_name(images, network)
-    arrays = npz.load(path)
+    d, kept = network.features, min(CAPACITY, images.n)
+    arrays = npz.load_shaped(
+        path, {"n": (), "mu": (d,), "sigma": (d, d), "features": (kept, d)}
+    )
     if arrays is None:
         fid = FID(network.features)
-        kid = KID(network.features, capacity=min(CAPACITY, images.n))
+        kid = KID(network.features, capacity=kept)
         part = path.with_suffix(".part")
         feed({"fid": fid, "kid": kid}, network, images, part)
         n, mean, covariance = fid.moments()

@@ -63,7 +63,10 @@ def together() -> Iterator[None]:
     try:
         yield
         for temporary, path in held:
-            os.replace(temporary, path)
+            try:
+                os.replace(temporary, path)
+            except OSError as error:
+                raise _named(error, path) from None
             sync(path.parent)
     finally:
         _HELD.reset(token)

@@ -11,6 +11,7 @@ import pathlib
 from typing import Any
 
 from srmcmc_tf.errors import UserError, reason
+from srmcmc_tf.files import paths
 
 Schema = Any
 
@@ -97,6 +98,7 @@ def parse(text: str, schema: Schema) -> Any:
 
 def _text(path: str | os.PathLike[str], remedy: str) -> str | None:
     try:
+        paths.regular(path)
         return pathlib.Path(path).read_bytes().decode()
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -104,6 +106,8 @@ def _text(path: str | os.PathLike[str], remedy: str) -> str | None:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise _unreadable(path, ValueError("is not text"), remedy) from None
+    except ValueError as error:  # a directory, a pipe or a device
+        raise _unreadable(path, error, remedy) from None
 
 
 def _check_format(

@@ -30,6 +30,25 @@ def load(path: pathlib.Path) -> dict[str, np.ndarray] | None:
         return None
 
 
+def load_shaped(
+    path: pathlib.Path, shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, np.ndarray] | None:
+    """The arrays of a cached npz; None unless they are the expected ones.
+
+    Args:
+        path: the file.
+        shapes: of all arrays that it must hold, by name; they must be numbers
+            that are finite.
+    """
+    arrays = load(path)
+    if arrays is None or {n: a.shape for n, a in arrays.items()} != shapes:
+        return None
+    numbers = all(a.dtype.kind in "iuf" for a in arrays.values())
+    if not numbers or not all(np.isfinite(a).all() for a in arrays.values()):
+        return None
+    return arrays
+
+
 def read(file: pathlib.Path | IO[bytes]) -> dict[str, np.ndarray]:
     """The arrays of an npz by name.
 

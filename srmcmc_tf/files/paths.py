@@ -28,6 +28,15 @@ def shown(path: PathLike) -> str:
     )
 
 
+def number(name: str) -> int | None:
+    """The whole number that something is named by, or None.
+
+    `int` takes more, such as spaces and digits of other scripts.
+    """
+    digits = name.isascii() and name.isdigit() and len(name) <= 18
+    return int(name) if digits else None
+
+
 def stamp(path: PathLike) -> str:
     """Text that changes whenever a file is written, replaced or copied.
 

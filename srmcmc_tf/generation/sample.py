@@ -9,7 +9,7 @@ import numpy as np
 from srmcmc_tf import plots
 from srmcmc_tf.data import pixels
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import atomic, digests
+from srmcmc_tf.files import atomic, digests, npz
 from srmcmc_tf.generation import SEEDS, informed, sample_file
 from srmcmc_tf.generation.images import images_of
 from srmcmc_tf.models import scales
@@ -107,8 +107,8 @@ def sample(
         chain = {"K": model.K if K is None else K, "noise": noise}
     file = directory / "samples.npz"
     _write(file, model, seeds, chain)
-    with np.load(file) as arrays:
-        x, z = arrays["x"], arrays["z"]
+    arrays = npz.read(file)
+    x, z = arrays["x"], arrays["z"]
     picture = _draw(x, directory)
     steps = _steps(chain["K"]) if trace else []
     return Samples(

@@ -16,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from srmcmc_tf.errors import NonFiniteError, UserError, reason
-from srmcmc_tf.files import atomic
+from srmcmc_tf.files import atomic, paths
 from srmcmc_tf.models.generator import Generator
 
 logger = logging.getLogger(__name__)
@@ -115,7 +115,7 @@ class Checkpoints:
 
     def _all(self) -> list[pathlib.Path]:
         found = self.directory.iterdir() if self.directory.is_dir() else ()
-        numbered = [path for path in found if path.name.isdigit()]
+        numbered = [p for p in found if paths.number(p.name) is not None]
         return sorted(numbered, key=lambda path: int(path.name))
 
 

@@ -9,6 +9,13 @@ from srmcmc_tf.config.model_kinds import MODEL_KINDS
 from srmcmc_tf.runs import preset
 
 
+def _networks(config: Config) -> tuple[Any, ...]:
+    """What the shapes of a model's weights follow from."""
+    names = ("model", "image_size", "channels", "n_f", "network")
+    values = [getattr(config, name) for name in names]
+    return *values, len(config.scales), config.data.points
+
+
 def new_config(given: dict[str, Any]) -> Config:
     """Returns the config that settings of a command line leave to defaults.
 
@@ -18,7 +25,10 @@ def new_config(given: dict[str, Any]) -> Config:
     if given.get("initial"):
         base = preset.parse(given["initial"]).config
         base.kind.check_flags(given)
-        return dataclasses.replace(base, **given)
+        config = dataclasses.replace(base, **given)
+        if _networks(config) != _networks(base):
+            raise preset.OtherNetworks(f"--from={config.initial}")
+        return config
     usual = {name: field.default for name, field in FIELDS.items()}
     chosen = {**usual, **given}
     MODEL_KINDS[chosen["model"]].check_flags(given)

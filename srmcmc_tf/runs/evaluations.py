@@ -4,7 +4,7 @@ import pathlib
 from typing import Any
 
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import atomic, json_file
+from srmcmc_tf.files import atomic, json_file, paths
 
 Records = dict[str, dict[str, Any]]
 
@@ -29,9 +29,9 @@ class Evaluations:
         """Returns the records by update; `UserError` if they are damaged."""
         values = json_file.read(self._path, _SCHEMA, remedy=_REMEDY) or {}
         for update in values:
-            if not update.isdecimal():
+            if paths.number(update) is None:
                 raise UserError(
-                    f"{self._path} is damaged ({update!r} is no update); "
+                    f"{self._path} is damaged ({update[:20]!r} is no update); "
                     f"{_REMEDY}"
                 )
         return {int(update): found for update, found in values.items()}

@@ -66,7 +66,7 @@ def load_file(
     try:
         with strategies.local(strategy or "auto").scope():
             model = keras.saving.load_model(path)
-    except (OSError, TypeError, ValueError) as error:
+    except Exception as error:  # a damaged file raises all kinds of them
         line = (str(error).strip() or repr(error)).splitlines()[0]
         raise UserError(f"cannot load {path}: {line}") from None
     if not isinstance(model, Generator):

@@ -7,6 +7,7 @@ that trained it, and the checksum of the weights.
 
 import functools
 import hashlib
+import io
 import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,25 @@ DEFAULT = "digits"  # what bin/sample and bin/demo show without arguments
 
 _DIRECTORY = pathlib.Path(__file__).resolve().parents[1] / "presets"
 _REMEDY = "install srmcmc_tf again"
+# What is used of a card.
+_CARD = {
+    "data_digest": str,
+    "format": int,
+    "metrics": {str: dict},
+    "settings": dict,
+    "sha256": str,
+    "update": int,
+}
+
+
+class OtherNetworks(UserError):
+    """The weights of `origin` do not fit into a model."""
+
+    def __init__(self, origin: str) -> None:
+        super().__init__(
+            f"{origin} has other networks: --model, --image_size, --channels, "
+            "--n_f, --network and the number of --coarse_K must be its own"
+        )
 
 
 def names() -> list[str]:
@@ -59,9 +79,8 @@ class Preset(Run):
     def card(self) -> dict[str, Any]:
         """What is known of the model."""
         path = _DIRECTORY / f"{self.name}.json"
-        schema = {"format": int, "sha256": str, "settings": dict, "update": int}
         found = json_file.read(
-            path, schema, remedy=_REMEDY, newest=upgrade.FORMAT
+            path, _CARD, remedy=_REMEDY, newest=upgrade.FORMAT
         )
         assert found is not None  # its name is that of a file
         return found
@@ -71,7 +90,11 @@ class Preset(Run):
         settings = upgrade.upgrade(self.card["settings"], self.card["format"])
         usual = Config()
         machine = {name: getattr(usual, name) for name in MACHINE_SETTINGS}
-        return from_dict({**machine, **settings}), self.card["data_digest"]
+        try:
+            config = from_dict({**machine, **settings})
+        except UserError as error:
+            raise UserError(f"{self}: {error}; {_REMEDY}") from None
+        return config, self.card["data_digest"]
 
     def measurements(self, identity: str) -> dict[str, Any]:
         """Returns what was measured of the preset, by name."""
@@ -92,7 +115,7 @@ class Preset(Run):
                 f"{path} is damaged: its checksum is not that of its model "
                 f"card; {_REMEDY}"
             )
-        arrays = npz.read(path)
+        arrays = npz.read(io.BytesIO(content))
         return [arrays[name].astype(np.float32) for name in sorted(arrays)]
 
     def load_model(
@@ -126,10 +149,7 @@ def assign(
 ) -> None:
     """Gives a model weights; `UserError` where they are of other networks."""
     if [w.shape for w in weights] != [tuple(w.shape) for w in model.weights]:
-        raise UserError(
-            f"{origin} has other networks: --image_size, --channels, --n_f, "
-            "--network and the number of --coarse_K must be its own"
-        )
+        raise OtherNetworks(origin)
     for variable, value in zip(model.weights, weights, strict=True):
         variable.assign(value)
 

@@ -19,7 +19,7 @@ from srmcmc_tf.config.config import FIELDS, Config, from_dict
 from srmcmc_tf.config.fields import flag_name
 from srmcmc_tf.config.model_kinds import ModelKind
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import atomic, json_file
+from srmcmc_tf.files import atomic, json_file, paths
 from srmcmc_tf.runs import metrics_log
 from srmcmc_tf.runs.evaluations import Evaluations
 from srmcmc_tf.runs.interventions import Interventions
@@ -143,7 +143,9 @@ class Run:
     def pictures(self) -> list[pathlib.Path]:
         """Returns the pictures drawn during training, oldest first."""
         found = self.picture(0).parent.glob("*.png")
-        return sorted(found, key=lambda path: int(path.stem))
+        numbers = {path: paths.number(path.stem) for path in found}
+        own = [path for path, number in numbers.items() if number is not None]
+        return sorted(own, key=lambda path: int(path.stem))
 
     def measurements(self, identity: str) -> dict[str, Any]:
         """Returns what the commands measured of a model, by name.

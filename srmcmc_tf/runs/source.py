@@ -1,14 +1,14 @@
 """Where a command's model comes from: a run, a model file, or a preset."""
 
 import functools
-import json
 import os
 import pathlib
 import zipfile
 from typing import TYPE_CHECKING, Any, Protocol
 
 from srmcmc_tf.config.model_kinds import MODEL_KINDS, ModelKind
-from srmcmc_tf.errors import UserError
+from srmcmc_tf.errors import UserError, reason
+from srmcmc_tf.files import json_file, paths
 from srmcmc_tf.runs import preset as presets
 from srmcmc_tf.runs.run import Run
 
@@ -109,13 +109,16 @@ def _kind(path: pathlib.Path) -> ModelKind:
     if path.suffix != ".keras":
         raise UserError(f"{path} is not a model file: its name ends in .keras")
     try:
+        paths.regular(path)
         with zipfile.ZipFile(path) as archive:
-            stored: dict[str, Any] = json.loads(archive.read("config.json"))
-        name = stored["class_name"]
+            text = archive.read("config.json").decode()
+        name = json_file.parse(text, {"class_name": str})["class_name"]
     except FileNotFoundError:
         raise UserError(f"{path}: no such model file") from None
-    except (OSError, zipfile.BadZipFile, ValueError, KeyError, TypeError):
-        raise UserError(f"{path} is not a file of model.save") from None
+    except Exception as error:  # a damaged archive raises all kinds of them
+        raise UserError(
+            f"{path} is not a file of model.save ({reason(error)})"
+        ) from None
     if name not in _KINDS:
         raise UserError(
             f"{path} holds a {name}, not one of {', '.join(_KINDS)}: save "

@@ -2,15 +2,15 @@
 
 import pathlib
 
+from srmcmc_tf.files import paths
+
 CARD_JSON = "model_card.json"
 CARD_MARKDOWN = "model_card.md"
 
 
 def number(path: pathlib.Path) -> int | None:
     """Returns the number that a path is named by, or None."""
-    name = path.name
-    digits = name.isascii() and name.isdigit() and len(name) <= 18
-    return int(name) if digits else None
+    return paths.number(path.name)
 
 
 def numbers(directory: pathlib.Path) -> list[int]:

@@ -61,6 +61,17 @@ def test_an_lmdb_rebuilt_with_the_same_size_is_read_again(tmp_path):
     assert (examples.load(config(tmp_path / "lsun")).observed == 8).all()
 
 
+def test_a_rebuilt_lmdb_is_noticed_by_its_content_alone(tmp_path, monkeypatch):
+    # As on a file system whose times say nothing.
+    monkeypatch.setattr(lsun.paths, "stamp", lambda file: "unknown")
+    images = np.full([30, 8, 8, 3], 7, np.uint8)
+    write_lmdb(tmp_path / "lsun", images)
+    examples.load(config(tmp_path / "lsun"))
+    shutil.rmtree(tmp_path / "lsun")
+    write_lmdb(tmp_path / "lsun", images + 1)
+    assert (examples.load(config(tmp_path / "lsun")).observed == 8).all()
+
+
 def test_an_incomplete_or_damaged_lmdb_is_one_line(tmp_path):
     write_lmdb(tmp_path, random_images(30, 64, 3))
     path = tmp_path / "data.mdb"

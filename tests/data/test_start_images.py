@@ -1,10 +1,12 @@
 import dataclasses
 
 import numpy as np
+import pytest
 from helpers import random_images, write_images
 
 from srmcmc_tf.config import presets
 from srmcmc_tf.data import examples, start_images
+from srmcmc_tf.errors import UserError
 
 CONFIG = dataclasses.replace(presets.load("digits"), batch_size=8)
 
@@ -27,3 +29,19 @@ def test_other_domains_come_from_their_folder(tmp_path):
         CONFIG, start="dataset", start_dir=str(tmp_path / "x")
     )
     assert start_images.load(config).shape == (10, 8, 8, 1)
+
+
+def test_a_missing_folder_is_named_by_its_own_flag(tmp_path):
+    config = dataclasses.replace(
+        CONFIG, start="dataset", start_dir=str(tmp_path / "x")
+    )
+    with pytest.raises(UserError, match="--start_dir=.*no such directory"):
+        start_images.load(config)
+
+
+def test_fewer_images_than_a_batch_are_enough(tmp_path):
+    write_images(tmp_path / "x", random_images(3))
+    config = dataclasses.replace(
+        CONFIG, start="dataset", start_dir=str(tmp_path / "x")
+    )
+    assert len(start_images.load(config)) == 3 < config.batch_size

@@ -6,6 +6,7 @@ from helpers import random_images
 
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import feed, image_sets, reference
+from srmcmc_tf.files import npz
 
 
 def assert_equal(a, b):
@@ -27,6 +28,9 @@ def test_a_reference_is_computed_once_under_a_telling_name(counting, home):
     path.write_bytes(path.read_bytes()[:1000])  # damaged: computed anew
     assert_equal(first, reference.from_images(images, counting.network()))
     assert counting.images == 400
+    npz.save(path, {"n": 200, "mu": np.zeros(2)})  # sound, but another one
+    assert_equal(first, reference.from_images(images, counting.network()))
+    assert counting.images == 600
 
 
 def test_an_interrupted_reference_is_resumed(counting, home, monkeypatch):

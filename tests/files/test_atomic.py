@@ -45,6 +45,14 @@ def test_files_written_together_replace_the_old_ones_or_none_does(tmp_path):
     assert sorted(tmp_path.iterdir()) == paths
 
 
+def test_a_failed_replacement_names_the_file_itself(tmp_path):
+    (tmp_path / "a").mkdir()
+    with pytest.raises(OSError) as error, atomic.together():
+        atomic.write_text(tmp_path / "a", "new")
+    assert error.value.filename == str(tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
 def test_a_symlink_is_replaced_not_followed(tmp_path):
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_text("theirs")

@@ -33,3 +33,19 @@ def test_the_order_of_named_arrays_does_not_matter_but_their_names_do():
 
 def test_empty_and_scalar_arrays_have_digests():
     assert digests.of_array(np.zeros([0, 3])) != digests.of_array(np.float32(1))
+
+
+def test_parts_of_a_file_are_spread_over_all_of_it(tmp_path):
+    path = tmp_path / "file"
+    content = np.random.default_rng(0).integers(0, 256, 200_000, np.uint8)
+    path.write_bytes(content)
+    found = digests.of_file_parts(path)
+    assert found == digests.of_file_parts(path) and len(found) == 16
+    for place in (0, 100_000, 199_999):  # smaller than 64 parts of 4 kB
+        changed = content.copy()
+        changed[place] ^= 1
+        path.write_bytes(changed)
+        assert digests.of_file_parts(path) != found
+    for size in (0, 1, 4096, 4097):
+        path.write_bytes(content[:size])
+        assert digests.of_file_parts(path)

@@ -1,6 +1,7 @@
 """The reader of our JSON files: any text is a value or one line of error."""
 
 import json
+import os
 
 import pytest
 from hypothesis import given, settings
@@ -63,9 +64,11 @@ def test_damage_is_one_line_with_the_file_and_the_remedy(
     assert path.read_bytes() == content
 
 
-def test_a_directory_is_no_file(tmp_path):
-    with pytest.raises(UserError, match="cannot read .*: Is a directory"):
-        json_file.read(tmp_path, SCHEMA, remedy="")
+def test_what_is_no_regular_file_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")  # reading it would never end
+    for path in (tmp_path, tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(UserError, match="not a regular file"):
+            json_file.read(path, SCHEMA, remedy="")
 
 
 def test_a_damaged_line_is_named(tmp_path):

@@ -141,3 +141,19 @@ def test_any_header_is_read_or_refused_in_one_line(text):
     with pytest.raises(ValueError) as error:
         npz.read(io.BytesIO(archive(content)))
     assert str(error.value) and "\n" not in str(error.value)
+
+
+def test_cached_arrays_are_of_the_expected_shapes_and_finite(tmp_path):
+    path, shapes = tmp_path / "file.npz", {"x": (3,), "y": ()}
+    npz.save(path, {"x": np.arange(3), "y": 1.5})
+    assert npz.load_shaped(path, shapes).keys() == shapes.keys()
+    for changed in (
+        {"x": np.arange(4), "y": 1.5},
+        {"x": np.arange(3)},
+        {"x": np.arange(3), "y": 1.5, "z": 0},
+        {"x": np.arange(3), "y": np.nan},
+        {"x": np.array(list("abc")), "y": 1.5},
+    ):
+        npz.save(path, changed)
+        assert npz.load_shaped(path, shapes) is None
+    assert npz.load_shaped(tmp_path / "missing.npz", shapes) is None

@@ -33,3 +33,15 @@ def test_the_stamp_changes_even_where_size_and_time_are_kept(tmp_path):
         path.write_bytes(b"321")
         os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
     assert path.stat().st_mtime_ns == state.st_mtime_ns
+
+
+@given(st.text())
+def test_only_plain_digits_are_a_number(name):
+    found = paths.number(name)
+    assert found is None or (name.isascii() and int(name) == found)
+
+
+def test_numbers_have_no_signs_suffixes_or_other_digits():
+    assert paths.number("000012") == 12
+    for name in ("", "-1", " 1", "1_0", "12.png", "a/12", "²", "٣", "9" * 5000):
+        assert paths.number(name) is None

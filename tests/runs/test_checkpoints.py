@@ -46,6 +46,14 @@ def test_restoring_brings_back_every_bit(tiny_model, tmp_path):
         np.testing.assert_array_equal(a, b)
 
 
+def test_directories_of_other_names_are_no_checkpoints(tiny_model, tmp_path):
+    found = Checkpoints(tmp_path)
+    found.save(tiny_model)
+    for name in ("²", "1.bak", "-3", "notes"):
+        (tmp_path / name).mkdir()
+    assert found.updates() == [0]
+
+
 def test_the_newest_two_are_kept(tiny_model, tmp_path):
     for _ in range(4):
         fit(tiny_model)

@@ -14,3 +14,11 @@ def test_the_recipe_follows_what_was_given():
 def test_flags_that_mean_nothing_to_the_model_are_refused():
     with pytest.raises(UserError, match="--recipe is not for --model=vae"):
         defaults.new_config({"model": "vae", "recipe": "pyramid"})
+
+
+@pytest.mark.parametrize(
+    "given", [{"n_f": 4}, {"image_size": 16}, {"channels": 3}]
+)
+def test_a_preset_of_other_networks_is_refused_before_a_run_begins(given):
+    with pytest.raises(UserError, match="--from=preset:digits has other"):
+        defaults.new_config({"initial": "preset:digits", **given})

@@ -18,7 +18,11 @@ def test_a_missing_file_holds_none(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"x": {}}', '{"5": {"a": 1}}']
+    "text",
+    [
+        *("", "[]", "{", '{"x": {}}', '{"5": {"a": 1}}'),
+        '{"' + "9" * 5000 + '": {}}',
+    ],
 )
 def test_a_damaged_file_is_named_and_kept(tmp_path, text):
     path = tmp_path / "evaluations.json"

@@ -77,6 +77,33 @@ def test_damaged_weights_are_refused(installed, files, monkeypatch, tmp_path):
         srmcmc_tf.load("preset:tiny")
 
 
+def test_a_damaged_card_is_refused_by_name(
+    installed, files, monkeypatch, tmp_path
+):
+    card = json.loads((files[0] / "tiny.json").read_text())
+    path = tmp_path / "tiny.json"
+    monkeypatch.setattr(preset, "_DIRECTORY", tmp_path)
+    damaged = [
+        json.dumps({n: v for n, v in card.items() if n != lost})
+        for lost in ("data_digest", "format", "metrics", "settings", "sha256")
+    ]
+    damaged += [
+        json.dumps({**card, "metrics": {"fid": 3}}),
+        json.dumps({**card, "settings": {}}),
+        json.dumps({**card, "settings": {**card["settings"], "K": True}}),
+        json.dumps({**card, "format": 10**6}),
+        json.dumps(card)[:100],
+        "",
+    ]
+    for text in damaged:
+        path.write_text(text)
+        with pytest.raises(UserError, match="tiny"):
+            _ = preset.Preset("tiny").config
+    path.write_text(json.dumps(card))
+    with pytest.raises(UserError, match=r"tiny\.npz: No such file"):
+        preset.Preset("tiny").weights()
+
+
 def test_an_unknown_preset_is_refused_with_those_there_are(installed):
     with pytest.raises(UserError, match="'tny': there are tiny; did you mean"):
         srmcmc_tf.load("preset:tny")
@@ -93,11 +120,10 @@ def test_tuning_starts_from_the_weights_with_the_settings(installed, tmp_path):
     preset_weights = preset.Preset("tiny").weights()
     for old, new in zip(preset_weights, run.load_model().weights, strict=True):
         np.testing.assert_allclose(new, old, atol=1e-6)
-    other = Run(tmp_path / "other")
     with pytest.raises(
         UserError, match="--from=preset:tiny has other networks"
     ):
-        train.train(other.settle({**given, "n_f": 2}), other.path)
+        Run(tmp_path / "other").settle({**given, "n_f": 2})
 
 
 @pytest.mark.parametrize("name", preset.names())

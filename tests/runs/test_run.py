@@ -125,6 +125,7 @@ def test_pictures_are_in_the_order_of_their_updates(run):
     run.picture(0).parent.mkdir()
     for update in (1_000_000, 500, 999_999):
         run.picture(update).touch()
+    run.picture(0).with_name("mine.png").touch()
     updates = [int(path.stem) for path in run.pictures()]
     assert updates == [500, 999_999, 1_000_000]
 

@@ -104,13 +104,32 @@ def test_a_file_of_points_is_no_file_of_images(tmp_path):
     assert "is for images" in fails("interpolate", given)
 
 
-def test_what_is_no_file_of_ours_is_one_line(tmp_path):
+def test_what_is_no_file_of_ours_is_one_line(file, tmp_path):
     (tmp_path / "text.keras").write_text("no archive")
     with zipfile.ZipFile(tmp_path / "empty.keras", "w"):
         pass
     other = keras.Sequential([keras.Input([2]), keras.layers.Dense(1)])
     other.save(tmp_path / "other.keras")
+    deep = b"[" * 100_000  # damage of all kinds
+    for i, content in enumerate([b"null", b'{"class_name": []}', deep]):
+        with zipfile.ZipFile(tmp_path / f"{i}.keras", "w") as archive:
+            archive.writestr("config.json", content)
+    with zipfile.ZipFile(file) as archive, open(file, "rb") as whole:
+        content = bytearray(whole.read())
+        place = archive.getinfo("model.weights.h5").header_offset + 20_000
+    content[place] ^= 1
+    (tmp_path / "flip.keras").write_bytes(content)
+    with pytest.raises(UserError, match=r"cannot load .*flip\.keras: Bad CRC"):
+        srmcmc_tf.load(tmp_path / "flip.keras")
+    content[6] |= 1  # encrypted
+    (tmp_path / "encrypted.keras").write_bytes(
+        content.replace(b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1")
+    )
     for name, text in (
+        ("0.keras", "its content must be an object"),
+        ("1.keras", "class_name must be text"),
+        ("2.keras", "nested too deeply"),
+        ("encrypted.keras", "encrypted"),
         ("none.keras", "no such model file"),
         ("none.h5", "its name ends in .keras"),
         ("text.keras", "is not a file of model.save"),
