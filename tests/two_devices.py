@@ -21,8 +21,10 @@ from srmcmc_tf.config import presets
 from srmcmc_tf.data import pipeline, pixels
 from srmcmc_tf.distribution import replicas, strategies
 from srmcmc_tf.models import energies, layer_state
+from srmcmc_tf.runs.checkpoints import Checkpoints
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.sampling import rng
+from srmcmc_tf.sampling.starts import Start
 from srmcmc_tf.training import train
 
 import tensorflow as tf  # isort: skip
@@ -39,12 +41,19 @@ def main(what, folder):
 
 def all_results(folder):
     one, two = strategies.local("one"), strategies.local()
-    np.savez(folder / "one.npz", **results(one), **pyramid(one), **uneven(one))
+    np.savez(
+        folder / "one.npz",
+        **results(one),
+        **pyramid(one),
+        **uneven(one),
+        **bank(one, folder),
+    )
     np.savez(
         folder / "two.npz",
         **results(two),
         **pyramid(two),
         **uneven(two),
+        **bank(two, folder / "checkpoints"),
         **draws(two),
         **layers(two),
     )
@@ -118,6 +127,41 @@ def uneven(strategy):
     for i, weight in enumerate(model.weights):
         found[f"uneven weight {i}"] = weight.numpy()
     found["uneven predicted"] = model.predict(x, **options)
+    return found
+
+
+def bank(strategy, folder):
+    """Persistent chains of two epochs, of two devices also resumed ones."""
+
+    def chains():
+        start = Start(kind="persistent", bank=20, reinitialize=0.3)
+        with strategy.scope():
+            energy = energies.convnet(8, 1, n_f=4)
+            model = srmcmc_tf.ShortRunEBM(
+                energy, K=3, start=start, stop="level"
+            )
+            model.compile(keras.optimizers.SGD(0.1))
+        return model
+
+    def fit(model):
+        x = pixels.to_float(random_images(13))  # batches of 8 and of 5
+        model.fit(x, batch_size=8, shuffle=False, verbose=0)
+
+    models = {"whole": chains()}
+    fit(models["whole"])
+    if strategy.num_replicas_in_sync > 1:
+        checkpoints = Checkpoints(folder)
+        checkpoints.save(models["whole"])
+        models["resumed"] = chains()
+        checkpoints.restore_newest(models["resumed"])
+    found = {}
+    for name, model in models.items():
+        fit(model)
+        for i, weight in enumerate(model.weights):
+            found[f"bank {name} weight {i}"] = weight.numpy()
+        for kept, variable in model.starting.kept().items():
+            copies = strategy.experimental_local_results(variable)
+            found[f"bank {name} {kept}"] = np.stack([c.numpy() for c in copies])
     return found
 
 

@@ -52,6 +52,25 @@ def test_an_uneven_last_batch_is_that_of_one_device(one_and_two):
         np.testing.assert_allclose(two[name], one[name], rtol=2e-5, atol=1e-5)
 
 
+def test_two_replicas_continue_the_bank_of_one_device(one_and_two):
+    """Also chains that stop at a level, and a batch that divides unevenly."""
+    one, two = one_and_two
+    names = [name for name in one if name.startswith("bank")]
+    assert len(names) == 8 and two["bank whole bank"].shape[:2] == (2, 20)
+    for name in names:
+        shared = np.broadcast_to(one[name], two[name].shape)
+        np.testing.assert_allclose(two[name], shared, rtol=2e-5, atol=1e-5)
+
+
+def test_replicas_share_one_bank_and_resume_it_in_the_same_bits(one_and_two):
+    two = one_and_two[1]
+    for kept in ("bank", "level"):
+        np.testing.assert_array_equal(*two[f"bank whole {kept}"])
+    for name in [name for name in two if name.startswith("bank whole")]:
+        resumed = name.replace("whole", "resumed")
+        np.testing.assert_array_equal(two[resumed], two[name])
+
+
 def test_replicas_keep_the_same_state_of_layers_and_drop_differently(
     one_and_two,
 ):
