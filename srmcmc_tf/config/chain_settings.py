@@ -109,6 +109,10 @@ def check(config: "Config") -> None:
         raise UserError(
             "--start=dataset: needs --start_dir=FOLDER of images to start from"
         )
+    if config.stop == "slope" and not config.stop_below:
+        raise UserError(
+            "--stop=slope: needs --stop_below, the norm of f' at which to stop"
+        )
     if config.start == "persistent" and config.bank < config.batch_size:
         raise UserError(
             f"--bank={config.bank}: must be at least --batch_size="
