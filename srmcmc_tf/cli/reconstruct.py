@@ -71,6 +71,11 @@ def reconstruct(argv: list[str]) -> int:
         f"(+- {record['mse_standard_error']:.4f}, n={record['n']}"
         f"{start if record['iterations'] else ''})"
     )
+    if "mse_unknown" in record:
+        print(
+            f"unknown part: MSE {record['mse_unknown']:.4f}, "
+            f"{record['psnr_unknown']:.1f} dB"
+        )
     print(
         f"with untrained weights: {record['mse_untrained']:.4f} "
         f"(n={record['n_untrained']})"

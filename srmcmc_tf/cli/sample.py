@@ -116,7 +116,7 @@ def _describe(cost: "Cost") -> str:
 
 def _compare(found: "Informed") -> Iterator[str]:
     if found.record:
-        yield f"unknown part of {found.record['n']} images, in [-1, 1]:"
+        yield f"unknown part of {found.record['n_images']} images, in [-1, 1]:"
         for name, error in found.record["methods"].items():
             yield (
                 f"  {name:<12} MSE {error['mse']:.4f} (+- "

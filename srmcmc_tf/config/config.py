@@ -83,7 +83,8 @@ class Config(ChainSettings):
     start_noise: float = setting(
         0.1,
         "model",
-        "factor of the uniform noise added to the enlarged end of a stage",
+        "factor of the uniform noise added to the enlarged end of a stage, and "
+        "to the starts of --task=upscale and colorize",
         0.0,
         1.0,
     )

@@ -21,7 +21,7 @@ class Informed(NamedTuple):
         record: the content of the JSON file, by method: `mse` of the unknown
             part, images in [-1, 1], and `psnr` in decibels. None where images
             only give the start, and there is nothing to compare with.
-        picture: a row per image: the image, the start and the sample.
+        picture: a row per chain: the image, the start, the sample, ...
         json: the file of `record`, if there is one.
     """
 
@@ -33,6 +33,7 @@ class Informed(NamedTuple):
 def report(
     model: ShortRunEBM,
     images: np.ndarray,
+    which: np.ndarray,
     z: np.ndarray,
     x: np.ndarray,
     directory: pathlib.Path,
@@ -40,48 +41,60 @@ def report(
     """Draws samples beside the images they start from.
 
     Of a "degraded" start, also compares the samples with the images where
-    these were unknown, and two simple guesses with them.
+    these were unknown, and two simple guesses with them. Where several chains
+    start from an image, so is the mean of their ends: where much is unknown,
+    a sample has about twice the squared error of such a mean.
 
     Args:
         model: a model that `needs_images`.
-        images: float [n, h, w, c], whole.
+        images: float [n, h, w, c], whole, one for each chain.
+        which: integers [n], equal for chains of the same image.
         z: the starts of their chains.
         x: the samples.
         directory: to write to.
     """
     picture = directory / "informed.png"
-    rows = [images, z, np.clip(x, -1, 1)]
-    labels = ["image", "start", "sample"]
     start = model.starting.start
+    methods = {"start": z, "sample": np.clip(x, -1, 1)}
     if start.kind != "degraded":
-        plots.save_table(picture, _table(rows), labels)
+        _draw(picture, images, methods)
         return Informed(None, picture, None)
+    group = np.unique(which, return_inverse=True)[1]
+    n_images = int(group.max()) + 1
+    if n_images < len(group):
+        methods["mean sample"] = _means(methods["sample"], group)[group]
     names = {"inpaint": "mean color", "upscale": "bicubic", "colorize": "gray"}
-    simple = _simple(model, images)
+    methods[names[start.task]] = _simple(model, images)
     unknown = _unknown(model)
-    methods = {
-        "sample": np.clip(x, -1, 1),
-        names[start.task]: simple,
-        "start": z,
-    }
     record = {
         "task": start.task,
         "n": len(images),
+        "n_images": n_images,
         "unknown_share": float(unknown.mean()),
         "methods": {
-            name: _errors(images, y, unknown) for name, y in methods.items()
+            name: _errors(images, y, unknown, group)
+            for name, y in methods.items()
         },
     }
     with atomic.together():
         atomic.write_json(directory / "informed.json", record)
-        plots.save_table(
-            picture, _table([*rows, simple]), [*labels, names[start.task]]
-        )
+        _draw(picture, images, methods)
     return Informed(record, picture, directory / "informed.json")
 
 
-def _table(columns: list[np.ndarray]) -> np.ndarray:
-    return np.stack([np.asarray(column[:_SHOWN]) for column in columns], axis=1)
+def _draw(
+    path: pathlib.Path, images: np.ndarray, methods: dict[str, np.ndarray]
+) -> None:
+    columns = {"image": images, **methods}
+    table = np.stack([y[:_SHOWN] for y in columns.values()], axis=1)
+    plots.save_table(path, table, list(columns))
+
+
+def _means(x: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """The mean of the rows [n, ...] of each group."""
+    total = np.zeros([group.max() + 1, *x.shape[1:]])
+    np.add.at(total, group, x)
+    return total / np.bincount(group).reshape(-1, *[1] * (x.ndim - 1))
 
 
 def _unknown(model: ShortRunEBM) -> np.ndarray:
@@ -108,10 +121,11 @@ def _simple(model: ShortRunEBM, images: np.ndarray) -> np.ndarray:
 
 
 def _errors(
-    images: np.ndarray, y: np.ndarray, unknown: np.ndarray
+    images: np.ndarray, y: np.ndarray, unknown: np.ndarray, group: np.ndarray
 ) -> dict[str, float]:
+    """Mean squared errors; their spread is that between images."""
     gaps = np.where(unknown, (y - images) ** 2, 0.0).sum(axis=(1, 2, 3))
-    each = gaps / (unknown.sum() * images.shape[-1])
+    each = _means(gaps / (unknown.sum() * images.shape[-1]), group)
     mse = float(each.mean())
     return {
         "mse": mse,

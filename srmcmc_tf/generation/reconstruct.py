@@ -41,7 +41,8 @@ class Reconstructed(NamedTuple):
             squared error per pixel and channel of images in [-1, 1], `mse`,
             its `mse_standard_error`, the `mse_at_start`, that of the same
             network with untrained weights on the first images,
-            `mse_untrained`, ...
+            `mse_untrained`, ...; for parts of images `mse_unknown` and
+            `psnr_unknown` of what was unknown, clipped to [-1, 1].
         picture: frames of the inference, a row per image.
         json: the file of `record`.
         file: npz of the arrays `x`, `reconstruction`, `z` and `mse`.
@@ -103,6 +104,7 @@ def reconstruct(
         "task": task,
         "rule": settings.get("rule", kind.inference),
         **_errors(x, found),
+        **_unknown(x, found, task, mask),
         **_untrained(model, x, settings),
     }
     name = pathlib.Path(RECONSTRUCTION).stem if task == "whole" else task
@@ -195,6 +197,20 @@ def _errors(x: tf.Tensor, found: Reconstruction) -> dict[str, Any]:
         "loss_per_pixel": float(found.mse[-1].mean()),
         "mse_in_unit_range": float(whole.mean() / 4),
     }
+
+
+def _unknown(
+    x: tf.Tensor, found: Reconstruction, task: str, mask: str
+) -> dict[str, Any]:
+    """Errors where an image was unknown: in the hole, or everywhere."""
+    if task == "whole":
+        return {}
+    gaps = (np.clip(found.x, -1, 1) - np.asarray(x)) ** 2
+    if task == "inpaint":
+        gaps = gaps[:, _mask(mask, x.shape[1])[..., 0] == 0]
+    mse = float(np.mean(gaps))
+    psnr = 10 * np.log10(4.0 / max(mse, 1e-12))
+    return {"mse_unknown": mse, "psnr_unknown": float(psnr)}
 
 
 def _untrained(

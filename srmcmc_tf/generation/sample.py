@@ -118,7 +118,7 @@ def sample(
         _trace(model, seeds, steps, chain["noise"], directory) if trace else (),
         _singles(x, seeds, directory) if singles else [],
         _cost(model, seeds, chain) if chain else None,
-        informed.report(model, _images(model, seeds), z, x, directory)
+        informed.report(model, *_images(model, seeds), z, x, directory)
         if getattr(model, "needs_images", False)
         else None,
     )
@@ -174,11 +174,14 @@ def _set_images(source: Source, model: Generator, folder: str | None) -> None:
         model.starting.images = found
 
 
-def _images(model: ShortRunEBM, seeds: list[int]) -> np.ndarray:
-    """The whole images that the chains of seeds start from."""
+def _images(
+    model: ShortRunEBM, seeds: list[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The whole images that chains start from, and the number of each."""
     found = model.starting.images
     found = found() if callable(found) else found
-    return pixels.to_float(found[np.array(seeds) % len(found)]).numpy()
+    which = np.array(seeds) % len(found)
+    return pixels.to_float(found[which]).numpy(), which
 
 
 def _cost(model: ShortRunEBM, seeds: list[int], chain: dict) -> Cost:

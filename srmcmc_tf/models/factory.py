@@ -134,6 +134,7 @@ def _start(config: Config) -> Start:
         mask=config.mask,
         factor=config.factor,
         hold=config.hold == "on",
+        start_noise=config.start_noise,
     )
 
 

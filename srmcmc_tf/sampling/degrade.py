@@ -6,6 +6,7 @@ the directions that do not change it, so that a chain keeps what is known.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -40,7 +41,13 @@ def observe(
 
 
 def degrade(
-    x: tf.Tensor, noise: tf.Tensor, *, task: str, mask: str, factor: int
+    x: tf.Tensor,
+    noise: tf.Tensor,
+    *,
+    task: str,
+    mask: str,
+    factor: int,
+    start_noise: float,
 ) -> tf.Tensor:
     """The starts of chains that know a part of `x` [n, h, w, c] only.
 
@@ -48,20 +55,26 @@ def degrade(
         x: images.
         noise: what the hole of "inpaint" is filled with, of the same shape.
         task, mask, factor: see `observe`.
+        start_noise: factor of the noise that is added by the other tasks, in
+            the directions that do not change what is known.
 
     Returns:
-        The image with noise in the hole; the small image, enlarged by bicubic
-        interpolation with the same block means; or the gray image.
+        The image with noise in the hole; or, plus noise, the small image,
+        enlarged by bicubic interpolation with the same block means, or the
+        gray image.
     """
-    known = observe(task, x.shape[1:], mask=mask, factor=factor)
+    settings: Any = dict(mask=mask, factor=factor)
     if task == "inpaint":
         hole = tf.constant(known_pixels(mask, x.shape[1]))
         return tf.where(hole, x, noise)
     if task == "upscale":
         small = tf.nn.avg_pool2d(x, factor, factor, "VALID")
         large = tf.image.resize(small, x.shape[1:3], "bicubic")
-        return large + _enlarge(small - _means(large, factor), factor)
-    return known(x)
+        start = large + _enlarge(small - _means(large, factor), factor)
+    else:
+        start = observe(task, x.shape[1:], **settings)(x)
+    free = free_directions(task, x.shape[1:], **settings)
+    return start + start_noise * free(noise)
 
 
 def free_directions(

@@ -34,6 +34,8 @@ class Start:
             where pixels are known.
         factor: of "upscale": how many times smaller the known image is.
         hold: whether "degraded" chains keep what is known.
+        start_noise: of "upscale" and "colorize": factor of the uniform noise
+            in what is unknown. The hole of "inpaint" is all noise.
 
     Examples:
 
@@ -48,6 +50,7 @@ class Start:
     mask: Any = "center"
     factor: int = 4
     hold: bool = True
+    start_noise: float = 0.1
 
     def __post_init__(self) -> None:
         if not isinstance(self.mask, str):
@@ -64,6 +67,8 @@ class Start:
             raise ValueError(f"bank={self.bank}: must be 1 or more")
         if not 0 <= self.reinitialize <= 1:
             raise ValueError(f"reinitialize={self.reinitialize}: not in [0, 1]")
+        if not 0 <= self.start_noise <= 1:
+            raise ValueError(f"start_noise={self.start_noise}: not in [0, 1]")
 
     @property
     def needs_images(self) -> bool:
@@ -90,7 +95,13 @@ class Start:
             return x
         noise = self.noise(stream, tf.shape(x))
         noise = tf.ensure_shape(noise, x.shape)
-        return degrade.degrade(x, noise, task=self.task, **self._settings)
+        return degrade.degrade(
+            x,
+            noise,
+            task=self.task,
+            start_noise=self.start_noise,
+            **self._settings,
+        )
 
     def known(self, x: tf.Tensor) -> tf.Tensor:
         """What is known of images [n, h, w, c], of a "degraded" start."""

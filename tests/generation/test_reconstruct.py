@@ -35,6 +35,12 @@ def test_reconstruction_lowers_the_error(tiny_run, tmp_path, settings):
     assert record["rule"] == settings.get("rule", "descent")
     assert record["mse"] < record["mse_at_start"]
     assert record["loss_per_pixel"] < 0.5 * record["mse_at_start"]
+    assert ("mse_unknown" in record) == (settings["task"] != "whole")
+    if settings["task"] == "inpaint":
+        arrays = np.load(found.file)
+        gaps = arrays["reconstruction"].clip(-1, 1) - arrays["x"]
+        hole = np.mean(gaps[:, :, :4] ** 2)
+        assert record["mse_unknown"] == pytest.approx(hole, rel=1e-4)
 
 
 def test_left_out_examples_are_the_default(tiny_run, tmp_path):

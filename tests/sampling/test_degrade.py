@@ -6,6 +6,7 @@ from srmcmc_tf.sampling import degrade, rng
 
 SHAPE = (8, 8, 3)
 SETTINGS = dict(mask="center", factor=4)
+STARTS = dict(start_noise=0.5, **SETTINGS)
 X = rng.stream(1).uniform([4, *SHAPE])
 NOISE = rng.stream(2).uniform([4, *SHAPE])
 
@@ -13,12 +14,14 @@ NOISE = rng.stream(2).uniform([4, *SHAPE])
 @pytest.mark.parametrize("task", degrade.TASKS)
 def test_a_degraded_image_has_what_is_known_and_nothing_else(task):
     known = degrade.observe(task, SHAPE, **SETTINGS)
-    start = degrade.degrade(X, NOISE, task=task, **SETTINGS)
+    start = degrade.degrade(X, NOISE, task=task, **STARTS)
     np.testing.assert_allclose(known(start), known(X), atol=1e-6)
     other = tf.random.stateless_uniform(X.shape, [3, 4], -1.0)
     free = degrade.free_directions(task, SHAPE, **SETTINGS)
-    same = degrade.degrade(X + free(other), NOISE, task=task, **SETTINGS)
+    same = degrade.degrade(X + free(other), NOISE, task=task, **STARTS)
     np.testing.assert_allclose(same, start, atol=1e-5)
+    again = degrade.degrade(X, other, task=task, **STARTS)
+    assert np.abs(again - start).max() > 0.1  # other noise, other start
 
 
 @pytest.mark.parametrize("task", degrade.TASKS)

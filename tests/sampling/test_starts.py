@@ -65,6 +65,7 @@ def test_a_seed_picks_its_chain_whatever_is_beside_it():
         (dict(task="denoise"), "task='denoise': must be one of inpaint"),
         (dict(bank=0), "bank=0: must be 1 or more"),
         (dict(reinitialize=2.0), r"reinitialize=2.0: not in \[0, 1\]"),
+        (dict(start_noise=-1.0), r"start_noise=-1.0: not in \[0, 1\]"),
     ],
 )
 def test_impossible_starts_are_refused(settings, message):
