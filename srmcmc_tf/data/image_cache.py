@@ -45,10 +45,7 @@ def save(path: pathlib.Path, key: str, prepared: Prepared) -> None:
     arrays = {"key": key.encode(), "images": images}
     if labels is not None:
         arrays["labels"] = labels
-    try:
-        npz.save(path, arrays)
-    except OSError as error:
-        logger.info("could not cache the images in %s: %s", path, error)
+    npz.save_to_cache(path, arrays)
 
 
 def _fits(

@@ -51,7 +51,7 @@ def find(config: Config) -> Source:
     """Returns the source of a config; `UserError` where it is missing."""
     path = None
     if config.data_dir:
-        path = pathlib.Path(config.data_dir).expanduser()
+        path = paths.expanded(config.data_dir)
         if not path.is_dir():
             raise UserError(
                 f"--data_dir={paths.shown(path)}: no such directory; if you "

@@ -9,7 +9,7 @@ from typing import Any
 from srmcmc_tf.config.fields import suggest
 from srmcmc_tf.data import sources
 from srmcmc_tf.data.sources import Entry, Source
-from srmcmc_tf.errors import UserError
+from srmcmc_tf.errors import UserError, reason
 from srmcmc_tf.files import paths
 
 # Where TFDS downloads from, what to download by hand if that fails, and what
@@ -50,6 +50,7 @@ def source(name: str, path: pathlib.Path | None) -> Source:
             ("imagenet_resized/32x32") or a version ("mnist:3.0.1").
         path: the directory of TFDS's datasets; by default TFDS's own.
     """
+    import tensorflow as tf
     import tensorflow_datasets as tfds  # takes seconds
 
     place = path or directory()
@@ -76,9 +77,15 @@ def source(name: str, path: pathlib.Path | None) -> Source:
         examples = builder.as_dataset(
             split="train", decoders=skip, shuffle_files=False
         )
-        for i, example in sources.chosen(examples, indices):
-            number = int(example[label]) if label else None
-            yield Entry(i, f"{name} {i}", example[image].numpy(), number)
+        try:
+            for i, example in sources.chosen(examples, indices):
+                number = int(example[label]) if label else None
+                yield Entry(i, f"{name} {i}", example[image].numpy(), number)
+        except tf.errors.OpError as error:  # such as a file that was cut off
+            raise UserError(
+                f"{builder.data_dir} is damaged ({reason(error)}); remove it, "
+                "and TFDS prepares it again"
+            ) from None
 
     # Prepared again, it may hold other images.
     files = sorted(pathlib.Path(builder.data_dir).iterdir())
@@ -138,8 +145,8 @@ def _prepare(builder: Any, place: pathlib.Path) -> None:
 
 def directory() -> pathlib.Path:
     """Returns TFDS's default directory, without importing it."""
-    default = pathlib.Path.home() / "tensorflow_datasets"
-    return pathlib.Path(os.environ.get("TFDS_DATA_DIR", default))
+    chosen = os.environ.get("TFDS_DATA_DIR")
+    return pathlib.Path(chosen or paths.home() / "tensorflow_datasets")
 
 
 def is_prepared(path: pathlib.Path, name: str) -> bool:

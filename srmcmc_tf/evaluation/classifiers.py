@@ -178,7 +178,7 @@ def _load_or_train(
         logger.info("training %s, once", name)
         train(model, *examples())
         weights = {f"{i:02d}": w for i, w in enumerate(model.get_weights())}
-        npz.save(path, weights)
+        npz.save_to_cache(path, weights)
     model.set_weights([weights[name] for name in sorted(weights)])
     return weights
 

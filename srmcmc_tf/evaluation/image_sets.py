@@ -87,7 +87,7 @@ def from_path(path: str | os.PathLike[str], split: str) -> ImageSet:
             floats in [-1, 1], [n, h, w, c]. The random order is fixed.
         split: "real" or "fake".
     """
-    path = pathlib.Path(path).expanduser()
+    path = paths.expanded(path)
     if path.is_dir():
         return _from_folder(path, split)
     if not path.exists():

@@ -26,4 +26,4 @@ def load(
 
 def save(path: pathlib.Path, request: str, arrays: Mapping[str, Any]) -> None:
     """Replaces the saved arrays."""
-    npz.save(path, {"request": request, **arrays})
+    npz.save_to_cache(path, {"request": request, **arrays})

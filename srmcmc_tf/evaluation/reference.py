@@ -1,7 +1,6 @@
 """Statistics of real images to compare samples with, cached on disk."""
 
 import os
-import pathlib
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation.feed import feed
 from srmcmc_tf.evaluation.image_sets import ImageSet
-from srmcmc_tf.files import cache, digests, npz
+from srmcmc_tf.files import cache, digests, npz, paths
 from srmcmc_tf.scores.features.network import Network
 from srmcmc_tf.scores.fid import FID, Moments
 from srmcmc_tf.scores.kid import CAPACITY, KID
@@ -66,7 +65,7 @@ def from_images(images: ImageSet, network: Network) -> Reference:
             "sigma": covariance,
             "features": kid.kept().numpy(),
         }
-        npz.save(path, arrays)
+        npz.save_to_cache(path, arrays)
         part.unlink(missing_ok=True)
     return _reference(images.name, images.split, arrays)
 
@@ -74,7 +73,7 @@ def from_images(images: ImageSet, network: Network) -> Reference:
 def is_statistics(path: str | os.PathLike[str]) -> bool:
     """Whether a path is an npz of `mu` and `sigma`."""
     try:
-        with npz.Archive(pathlib.Path(path).expanduser()) as archive:
+        with npz.Archive(paths.expanded(path)) as archive:
             return {"mu", "sigma"} <= set(archive.names)
     except ValueError:
         return False
@@ -88,7 +87,7 @@ def from_statistics(
     Returns:
         None if the path is something else.
     """
-    path = pathlib.Path(path).expanduser()
+    path = paths.expanded(path)
     if not is_statistics(path):
         return None
     with npz.Archive(path) as archive:

@@ -3,8 +3,10 @@
 import os
 import pathlib
 
+from srmcmc_tf.files import paths
+
 
 def cache_dir() -> pathlib.Path:
     """`$XDG_CACHE_HOME/srmcmc_tf`, by default in `~/.cache`."""
-    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    base = os.environ.get("XDG_CACHE_HOME") or paths.home() / ".cache"
     return pathlib.Path(base) / "srmcmc_tf"

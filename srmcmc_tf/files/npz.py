@@ -5,6 +5,7 @@ it allocates, and turns every kind of damage into a `ValueError` of one line.
 """
 
 import io
+import logging
 import math
 import pathlib
 import zipfile
@@ -14,6 +15,8 @@ from typing import IO, Any
 import numpy as np
 
 from srmcmc_tf.files import atomic, paths
+
+logger = logging.getLogger(__name__)
 
 # An archive may claim this many bytes, or 100 per byte of the file: what
 # deflate makes of more is no data.
@@ -68,6 +71,15 @@ def save(path: pathlib.Path, arrays: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic.writer(path) as file:
         np.savez(file, **arrays)
+
+
+def save_to_cache(path: pathlib.Path, arrays: Mapping[str, Any]) -> None:
+    """Writes what can be made again: a failure only costs time later."""
+    try:
+        save(path, arrays)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        logger.info("could not cache %s: %s", paths.shown(path), reason)
 
 
 class Archive:

@@ -1,7 +1,10 @@
 """Paths that come from outside: what they are, and how to print them."""
 
 import os
+import pathlib
 import stat
+
+from srmcmc_tf.errors import UserError
 
 PathLike = str | os.PathLike[str]
 
@@ -26,6 +29,25 @@ def shown(path: PathLike) -> str:
         c if c.isprintable() else c.encode("unicode_escape").decode()
         for c in text
     )
+
+
+def expanded(path: PathLike) -> pathlib.Path:
+    """A path with `~` replaced; that of an unknown user is left as it is."""
+    return pathlib.Path(os.path.expanduser(path))
+
+
+def home() -> pathlib.Path:
+    """The home directory of the user; `UserError` where there is none.
+
+    In a container, a user may have neither `HOME` nor an entry in the list of
+    users.
+    """
+    try:
+        return pathlib.Path.home()
+    except RuntimeError:
+        raise UserError(
+            "the home directory is unknown: set HOME to one that exists"
+        ) from None
 
 
 def number(name: str) -> int | None:

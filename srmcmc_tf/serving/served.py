@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
-from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import saved_model_pb2
 
-from srmcmc_tf.errors import UserError
+from srmcmc_tf.errors import UserError, reason
 from srmcmc_tf.files import json_file
 from srmcmc_tf.serving import versions
 
@@ -60,14 +59,20 @@ def load(directory: str | pathlib.Path) -> Served:
     try:
         path = versions.find(pathlib.Path(directory))
         card = json_file.read(path / versions.CARD_JSON, _CARD, remedy=remedy)
+        # TensorFlow logs a stack trace if this file is damaged, and goes on.
+        tf.saved_model.experimental.read_fingerprint(str(path))
         definitions = _definitions(path)
         functions = tf.saved_model.load(str(path)).signatures
         signatures = {
             name: _signature(functions[name], definition)
             for name, definition in definitions.items()
         }
-    except (OSError, ValueError, LookupError, DecodeError, tf.errors.OpError):
-        card = None
+    except UserError:
+        raise
+    except Exception as error:  # a damaged file raises all kinds of them
+        raise UserError(
+            f"{directory} is not an export ({reason(error)}); {remedy}"
+        ) from None
     if card is None:
         raise UserError(f"{directory} is not an export; {remedy}")
     return Served(signatures, card, versions.number(path) or 1)

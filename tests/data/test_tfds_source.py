@@ -3,7 +3,7 @@ import shutil
 import numpy as np
 import pytest
 import tensorflow_datasets as tfds
-from helpers import untrained_run
+from helpers import random_images, untrained_run
 
 import srmcmc_tf
 from srmcmc_tf.config.config import Config
@@ -68,6 +68,24 @@ def test_tfds_sets_are_read_under_their_names(
         assert len(labels.names) == 10
         numbers = np.concatenate(labels[:2])
         np.testing.assert_array_equal(numbers, levels % 10)
+
+
+def test_a_damaged_file_is_one_line(tmp_path, monkeypatch):
+    prepare("mnist", tmp_path, list(random_images(50, 28)), monkeypatch)
+    config = Config(
+        dataset="mnist", data_dir=str(tmp_path), channels=1, batch_size=8
+    )
+    (path,) = tmp_path.rglob("*.tfrecord*")
+    content = path.read_bytes()
+    half = len(content) // 2
+    flipped = content[:half] + bytes([content[half] ^ 1]) + content[half + 1 :]
+    for damaged in (b"", content[:half], flipped):
+        path.write_bytes(damaged)
+        with pytest.raises(UserError, match="is damaged .*; remove it"):
+            examples.load(config)
+    path.unlink()
+    with pytest.raises(UserError, match="is damaged"):
+        examples.load(config)
 
 
 @pytest.mark.parametrize("name", ["mnist", "cifar10", "celeb_a"])

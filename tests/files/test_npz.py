@@ -157,3 +157,9 @@ def test_cached_arrays_are_of_the_expected_shapes_and_finite(tmp_path):
         npz.save(path, changed)
         assert npz.load_shaped(path, shapes) is None
     assert npz.load_shaped(tmp_path / "missing.npz", shapes) is None
+
+
+def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path, caplog):
+    (tmp_path / "file").write_text("")
+    npz.save_to_cache(tmp_path / "file" / "x.npz", {"x": 1})
+    assert "could not cache" in caplog.text

@@ -45,3 +45,8 @@ def test_numbers_have_no_signs_suffixes_or_other_digits():
     assert paths.number("000012") == 12
     for name in ("", "-1", " 1", "1_0", "12.png", "a/12", "²", "٣", "9" * 5000):
         assert paths.number(name) is None
+
+
+def test_the_home_of_an_unknown_user_is_left_as_it_is():
+    assert str(paths.expanded("~no such user/x")) == "~no such user/x"
+    assert paths.expanded("~/x").is_absolute()

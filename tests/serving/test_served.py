@@ -22,6 +22,8 @@ def test_an_export_is_found_or_its_absence_reported(exported, tmp_path):
     (damaged / "saved_model.pb").write_bytes(b"\xff\x00")
     empty = shutil.copytree(export / "1", tmp_path / "empty")
     (empty / "saved_model.pb").write_bytes(b"")
-    for path in (damaged, empty, tmp_path / "nothing", exported[0]):
+    unmarked = shutil.copytree(export / "1", tmp_path / "unmarked")
+    (unmarked / "fingerprint.pb").write_bytes(b"\xff\x00")
+    for path in (damaged, empty, unmarked, tmp_path / "nothing", exported[0]):
         with pytest.raises(UserError, match="is not an export"):
             served.load(path)

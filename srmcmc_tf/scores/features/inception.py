@@ -38,7 +38,7 @@ def load(path: str | os.PathLike[str] = "") -> Network:
     Raises:
         UserError: if the file is something else.
     """
-    path = pathlib.Path(path).expanduser() if path else download.archive()
+    path = paths.expanded(path) if path else download.archive()
     try:
         paths.regular(path)
         content = path.read_bytes()
