@@ -12,7 +12,7 @@ from srmcmc_tf.evaluation.records import Record
 from srmcmc_tf.evaluation.reference import Reference
 from srmcmc_tf.runs.evaluations import Records
 from srmcmc_tf.scores.features.network import Network
-from srmcmc_tf.scores.fid import FID
+from srmcmc_tf.scores.fid import FID, standard_error
 from srmcmc_tf.scores.inception_score import InceptionScore
 from srmcmc_tf.scores.kid import CAPACITY, KID
 from srmcmc_tf.scores.streaming import Streaming
@@ -39,7 +39,8 @@ def measure(
 
     Returns:
         A record for each metric, by the name that the network gives it; None
-        if it was stopped.
+        if it was stopped. FID has a standard error if KID, which keeps
+        features, is measured too.
     """
     if images.n < 2:
         raise UserError(f"{images.n} image of {images.name}: too few")
@@ -48,10 +49,15 @@ def measure(
     active = {n: metric for n, (metric, _) in plans.items() if metric}
     if active and not feed(active, network, images, part, stop):
         return None
-    return {
-        network.names[name]: {**_values(metric), **context}
+    records = {
+        name: {**_values(metric), **context}
         for name, (metric, context) in plans.items()
     }
+    fid, kid = active.get("fid"), active.get("kid")
+    if isinstance(fid, FID) and isinstance(kid, KID) and fid.reference:
+        error = standard_error(kid.kept(), fid.moments(), fid.reference)
+        records["fid"]["standard_error"] = _finite(error)
+    return {network.names[name]: record for name, record in records.items()}
 
 
 def describe(name: str, record: Record) -> str:

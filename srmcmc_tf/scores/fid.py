@@ -115,12 +115,43 @@ def frechet_distance(a: Moments, b: Moments) -> float:
     Returns:
         The distance.
     """
-    values, vectors = np.linalg.eigh(b.covariance)
-    # The tolerance of `numpy.linalg.matrix_rank`.
-    kept = values > values[-1] * len(values) * np.finfo(float).eps
-    root = vectors[:, kept] * np.sqrt(values[kept])
+    root = _root(b.covariance)
     product = root.T @ a.covariance @ root
     overlap = np.sqrt(np.linalg.eigvalsh(product).clip(0)).sum()
     difference = a.mean - b.mean
     traces = np.trace(a.covariance) + np.trace(b.covariance)
     return float(difference @ difference + traces - 2 * overlap)
+
+
+def standard_error(features: np.ndarray, a: Moments, b: Moments) -> float:
+    """The standard error of `frechet_distance(a, b)`, as that of a mean.
+
+    To first order, the distance is a mean over the samples of a: the term of
+    x is 2 (mean difference)'y + y'(I - T) y for y = x - mean, where
+    T = B^(1/2) (B^(1/2) A B^(1/2))^(-1/2) B^(1/2) is the derivative of the
+    overlap. The error of b is not in it, nor is the bias.
+
+    Args:
+        features: samples of a, [m, d]: all, or some of them.
+        a: `Moments` of all n samples.
+        b: `Moments` of the reference.
+
+    Returns:
+        The error, of n samples.
+    """
+    root = _root(b.covariance)
+    values, vectors = np.linalg.eigh(root.T @ a.covariance @ root)
+    kept = values > values[-1] * len(values) * np.finfo(float).eps
+    y = np.asarray(features, np.float64) - a.mean
+    along = y @ (root @ vectors[:, kept])
+    terms = 2 * y @ (a.mean - b.mean) + np.square(y).sum(1)
+    terms -= (np.square(along) / np.sqrt(values[kept])).sum(1)
+    return float(terms.std(ddof=1) / a.n**0.5)
+
+
+def _root(covariance: np.ndarray) -> np.ndarray:
+    """R with R R' = covariance, without its null space."""
+    values, vectors = np.linalg.eigh(covariance)
+    # The tolerance of `numpy.linalg.matrix_rank`.
+    kept = values > values[-1] * len(values) * np.finfo(float).eps
+    return vectors[:, kept] * np.sqrt(values[kept])

@@ -20,8 +20,11 @@ def test_a_record_has_the_context_of_its_value(counting):
     found = measured(counting, ["fid", "kid", "is"])
     assert list(found) == ["distance", "kernel_distance", "score"]
     against = {"name": "real", "split": "observed", "n": 60}
-    assert found["distance"].pop("value") > 0
+    value = found["distance"].pop("value")
+    assert 0 < found["distance"].pop("standard_error") < value
     assert found["distance"] == {"n": 40, "reference": against}
+    (alone,) = measured(counting, ["fid"]).values()
+    assert "standard_error" not in alone
     assert found["kernel_distance"].keys() == {
         "value",
         "standard_error",

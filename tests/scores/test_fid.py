@@ -7,7 +7,12 @@ import tensorflow as tf
 from helpers import random_features
 
 from srmcmc_tf.compat import tensorflow as compat
-from srmcmc_tf.scores.fid import FID, Moments, frechet_distance
+from srmcmc_tf.scores.fid import (
+    FID,
+    Moments,
+    frechet_distance,
+    standard_error,
+)
 
 REAL = random_features(400, 1)
 FAKE = random_features(600, 2, scale=1.3, shift=0.4)
@@ -75,3 +80,23 @@ def test_a_reset_forgets_all_samples():
         fid.result()
     fid.update_state(REAL)
     assert abs(fid.result()) < 1e-6
+
+
+@pytest.mark.parametrize("n", [D // 2, 20 * D])  # singular, and not
+def test_the_standard_error_is_the_spread_over_sets(n):
+    real = moments(REAL)
+    values, errors = [], []
+    for seed in range(200):
+        x = random_features(n, 10 + seed, scale=1.3, shift=0.4)
+        own = Moments(n, x.mean(0), np.cov(x.T))
+        values.append(frechet_distance(own, real))
+        errors.append(standard_error(x, own, real))
+    assert np.mean(errors) == pytest.approx(np.std(values, ddof=1), rel=0.25)
+
+
+def test_the_standard_error_of_some_samples_is_that_of_all():
+    own, real = moments(FAKE), moments(REAL)
+    whole = standard_error(FAKE, own, real)
+    assert standard_error(FAKE[:300], own, real) == pytest.approx(
+        whole, rel=0.2
+    )
