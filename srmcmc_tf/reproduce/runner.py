@@ -141,7 +141,7 @@ class _Work:
         records = evaluate.evaluate_run(
             run,
             n=experiments.N[self.scale],
-            metrics=[m for m in METRICS if m in (*wanted, "kid")],
+            metrics=[m for m in METRICS if m in (*wanted, "fid", "kid")],
             inception=self.inception,
             n_mse=experiments.N_MSE[self.scale],
         )
@@ -202,11 +202,13 @@ def _settings(runs: Iterable[experiments.Experiment]) -> list[str]:
 def _setting(config: Config) -> str:
     if config.data.points:
         return f"{config.updates:,} updates, seed {config.seed}"
+    average = f"average of weights {config.ema:g}, " if config.ema else ""
+    own = "" if config.beta_1 == 0.9 else f"beta_1 {config.beta_1:g}, "
     return (
         f"{config.image_size}x{config.image_size}, n_f={config.n_f}, "
         f"{config.n_examples:,} examples, {config.updates:,} updates of batch "
         f"{config.batch_size}, learning rate {config.learning_rate:g}, "
-        f"seed {config.seed}"
+        f"{own}{average}seed {config.seed}"
     )
 
 

@@ -1,3 +1,5 @@
+import pytest
+
 from srmcmc_tf.reproduce import cost, experiments
 
 
@@ -20,3 +22,9 @@ def test_points_cost_next_to_nothing():
     text = cost.describe(experiments.plan("paper"), ["toys"], "paper")
     assert "points, about a minute" in text
     assert text.splitlines()[-1].startswith("about 0 hours")
+
+
+@pytest.mark.parametrize("name", ["table1", "table2", "table3a", "table3b"])
+def test_a_table_at_cpu_scale_takes_at_most_two_hours(name):
+    text = cost.describe(experiments.plan("cpu"), [name], "cpu")
+    assert float(text.splitlines()[-1].split()[1]) <= 2.0

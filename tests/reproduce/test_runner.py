@@ -15,7 +15,7 @@ from srmcmc_tf.training import train
 def test_smoke_makes_tables_figures_and_their_page(tmp_path):
     """One of each kind; all of them: the slow test below."""
     plan = experiments.plan("smoke")
-    names = ["table3", "figure4", "theory", "toys"]
+    names = ["table3a", "table3b", "figure4", "theory", "toys"]
     page = runner.reproduce(plan, names, scale="smoke", directory=tmp_path)
     report = tmp_path / "report"
     made = {path.stem for path in report.glob("*.json")}
