@@ -5,6 +5,7 @@ import dataclasses
 import itertools
 import json
 import os
+import shutil
 import signal
 
 import srmcmc_tf  # before TensorFlow, as its docstring says
@@ -38,6 +39,44 @@ hypothesis.settings.load_profile("srmcmc")
 # that: the tests of Ctrl-C need the usual disposition.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Tests of these folders share what takes long to make: one process runs them.
+TOGETHER = ("tests/docs", "tests/serving")
+# What takes longest comes first, so that both processes end together.
+FIRST = (
+    "tests/docs",
+    "tests/distribution/test_devices.py",
+    "tests/serving",
+    "tests/training",
+    "tests/models",
+    "tests/evaluation",
+)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Keeps the tests of a file, or of those folders, in one process."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.partition("::")[0]
+            folder = os.path.dirname(file)
+            return folder if folder in TOGETHER else file
+
+    config.option.loadscopereorder = False
+    return Scheduling(config, log)
+
+
+def pytest_collection_modifyitems(items):
+    """Sorts the tests by `FIRST`."""
+
+    def place(item):
+        first = [item.nodeid.startswith(name) for name in FIRST]
+        return first.index(True) if True in first else len(first)
+
+    items.sort(key=place)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -80,6 +119,20 @@ def cache(tmp_path_factory, monkeypatch):
     return path
 
 
+@pytest.fixture(scope="session")
+def trained_classifiers(tmp_path_factory):
+    return tmp_path_factory.mktemp("classifiers")
+
+
+@pytest.fixture
+def classifiers(cache, trained_classifiers):
+    """Puts the classifiers of earlier tests, which take seconds, in a cache."""
+    shutil.copytree(trained_classifiers, cache / "srmcmc_tf")
+    yield
+    for file in cache.glob("srmcmc_tf/*_classifier*.npz"):
+        shutil.copy(file, trained_classifiers)
+
+
 @pytest.fixture
 def tiny_model():
     """A compiled model of 8x8x1 images."""
@@ -96,13 +149,8 @@ def tiny_run(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def exported(tmp_path_factory):
-    """The run directory of a small model, exported as version 1; the model.
-
-    The run keeps an average of its weights, which is what is exported.
-    """
-    from srmcmc_tf.cli import export
-
+def averaged(tmp_path_factory):
+    """The run directory of a small model with averaged weights; the model."""
     workdir = tmp_path_factory.mktemp("run")
     settings = dataclasses.replace(presets.load("digits"), **{**TINY, "K": 5})
     Run(workdir).save_config(settings, "0123456789abcdef")
@@ -127,5 +175,22 @@ def exported(tmp_path_factory):
             {"identity": digests.of_weights(model), "records": {"fid": fid}}
         )
     )
-    assert export.export([f"--workdir={workdir}"]) == 0
     return workdir, model
+
+
+@pytest.fixture(scope="session")
+def exported(averaged):
+    """The same, exported as version 1."""
+    from srmcmc_tf.cli import export
+
+    assert export.export([f"--workdir={averaged[0]}"]) == 0
+    return averaged
+
+
+@pytest.fixture
+def few_signatures(monkeypatch):
+    """Exports two signatures only, because tracing all takes seconds."""
+    from srmcmc_tf.serving import signatures
+
+    some = {n: signatures.SIGNATURES[n] for n in ("sample", "energy")}
+    monkeypatch.setattr(signatures, "SIGNATURES", some)

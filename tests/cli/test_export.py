@@ -24,7 +24,7 @@ def test_exported_weights_come_back(tmp_path):
             np.testing.assert_array_equal(array, weight)
 
 
-def test_versions_are_counted(tmp_path):
+def test_versions_are_counted(few_signatures, tmp_path):
     run = untrained_run(tmp_path / "run")
     for version in ("1", "2"):
         code, out, err = call("export", f"--workdir={run}")

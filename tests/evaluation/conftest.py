@@ -1,4 +1,4 @@
-"""What the tests of evaluation share: one cache, and a small network."""
+"""What the tests of evaluation share: a small network."""
 
 import pytest
 import tensorflow as tf
@@ -35,12 +35,6 @@ def counting():
     return CountingNetwork()
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory):
-    return tmp_path_factory.mktemp("home")
-
-
 @pytest.fixture(autouse=True)
-def one_cache(home, monkeypatch, cache):
-    """One cache per test file, so that a classifier is trained only once."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+def trained_once(classifiers):
+    """Lets all tests of evaluations use the same classifiers."""

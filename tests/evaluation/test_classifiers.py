@@ -19,7 +19,10 @@ def test_the_classifier_recognizes_digits_it_was_not_trained_on():
     assert (guesses == labels[1400:]).mean() > 0.9
 
 
-def test_a_classifier_is_trained_once_and_says_so(caplog):
+def test_a_classifier_is_trained_once_and_says_so(
+    caplog, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     caplog.set_level(logging.INFO)
     first = classifiers.digits_classifier(8)
     again = classifiers.digits_classifier(8)

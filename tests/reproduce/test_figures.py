@@ -26,9 +26,9 @@ def test_the_last_picture_of_a_training_is_copied(tmp_path):
         (figures.reconstruction, ["reconstruction.png"]),
     ],
 )
-def test_a_figure_is_drawn_from_a_run(exported, tmp_path, draw, names):
+def test_a_figure_is_drawn_from_a_run(averaged, tmp_path, draw, names):
     out = tmp_path / "report" / "figure"
-    pictures = draw(Run(exported[0]), out)
+    pictures = draw(Run(averaged[0]), out)
     assert [path.name for path in pictures] == names
     for path in map(pathlib.Path, pictures):
         assert path.parent == out

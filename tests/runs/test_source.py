@@ -49,7 +49,9 @@ def test_samples_of_a_file_are_those_of_its_model(model, file):
         np.testing.assert_array_equal(arrays["x"], model.sample([3, 4]))
 
 
-def test_the_other_commands_take_a_file(file, tmp_path):
+def test_the_other_commands_take_a_file(
+    file, few_signatures, classifiers, tmp_path
+):
     folder = tmp_path / "images"
     write_images(folder, random_images(4))
     out = f"--out={tmp_path}"
@@ -63,7 +65,7 @@ def test_the_other_commands_take_a_file(file, tmp_path):
     assert "dataset: unknown" in card and "K = 3" in card
 
 
-def test_a_file_is_served(model, file, monkeypatch):
+def test_a_file_is_served(model, file, few_signatures, monkeypatch):
     from srmcmc_tf.serving import http_server as serving
 
     seen = []
