@@ -15,6 +15,7 @@ from helpers import (
 
 import srmcmc_tf
 from srmcmc_tf.scores.features import download
+from srmcmc_tf.serving import signatures
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +46,8 @@ def project(tmp_path_factory, shared_cache):
         flags = [f"--{name}={value}" for name, value in settings.items()]
         code, _, error = call("train", *flags)
         assert code == 0, error
+        few = {n: signatures.SIGNATURES[n] for n in ("sample", "energy")}
+        patch.setattr(signatures, "SIGNATURES", few)  # for the snippets
         code, _, error = call("export", flags[0])
         assert code == 0, error
     shutil.copytree(path / "runs/digits/checkpoints", path / "runs/digits/best")

@@ -23,6 +23,8 @@ SMALL = {
 PARSED = (
     r"bin/train --dataset=(cifar10|lsun_bedroom)(?!.*--help)",
     r"bin/train --from=",
+    r"bin/train --dataset=\w+ .*--recipe=pyramid",
+    r"bin/train .*--updates=(600|1200)\b",
     r"bin/train .*(--start=data|--task=upscale|--kernel=mala|--stop=slope)",
     r"bin/sample --workdir=runs/(inpaint|upscale) ",
     r"bin/evaluate --preset=",
