@@ -11,13 +11,13 @@ from srmcmc_tf.scores.kid import KID
 REAL = random_features(400, 1)
 FAKE = random_features(600, 2, scale=1.3, shift=0.4)
 D = REAL.shape[1]
-GAN = compat.tensorflow_gan_metrics()
 
 
 def test_it_agrees_with_tensorflow_gan():
+    gan = compat.tensorflow_gan_metrics()
     kid = KID(D, REAL, capacity=500, blocks=5)
     kid.update_state(FAKE)
-    estimate = GAN.kernel_classifier_distance_and_std_from_activations
+    estimate = gan.kernel_classifier_distance_and_std_from_activations
     wanted = estimate(
         tf.constant(REAL), tf.constant(FAKE[:500]), 100, tf.float64
     )
