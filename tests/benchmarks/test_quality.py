@@ -36,17 +36,37 @@ def test_a_second_call_measures_nothing_again(tmp_path, monkeypatch):
     def evaluate_run(run, **options):
         measured.append(run.path.name)
         values = {"fid": 100.0 + len(measured), "kid": 0.1}
-        return {name: {"value": value} for name, value in values.items()}
+        return {
+            name: {"value": value, "standard_error": 0.01}
+            for name, value in values.items()
+        }
 
     monkeypatch.setattr(quality.train, "train", train)
     monkeypatch.setattr(quality.evaluate, "evaluate_run", evaluate_run)
     first = list(quality.quality(tmp_path, 10, 50, ""))
-    assert len(measured) == 9 and "FID 101.0" in first[0] and "n=50" in first[0]
+    assert len(measured) == 9 and len(first) == 9 + 4 + 1
+    assert "FID 101.0 +- 0.0" in first[0] and "n=50" in first[0]
     assert list(quality.quality(tmp_path, 10, 50, "")) == first
     assert len(measured) == len(trained) == 9
     points = json.loads((tmp_path / "quality.json").read_text())
     assert [p["recipe"] for p in points] == 4 * ["paper"] + 5 * ["pyramid"]
     assert (tmp_path / "quality.png").stat().st_size > 1000
+
+
+def test_every_time_of_the_paper_is_compared_at_a_fifth_of_it():
+    def point(recipe, cpu_seconds, fid):
+        return {"recipe": recipe, "cpu_seconds": cpu_seconds, "fid": fid}
+
+    paper = [point("paper", T, fid) for T, fid in ((9, 9.0), (50, 8.0))]
+    paper.append(point("paper", 100, 3.0))
+    pyramid = [point("pyramid", T, fid) for T, fid in ((10, 7.0), (20, 4.0))]
+    assert [
+        line.split(": ", 1)[1] for line in quality.compare(paper + pyramid)
+    ] == [
+        "the improved recipe has no point before T/5",
+        "reached by T/5 (T/5.0: 7.0)",
+        "NOT reached by T/5 (T/5.0: 4.0)",
+    ]
 
 
 def test_cpu_seconds_add_up_over_calls(tmp_path):
@@ -68,4 +88,4 @@ def test_its_flags_are_for_it_alone():
 @pytest.mark.slow
 def test_a_small_one_runs_to_its_end(tmp_path):
     lines = list(quality.quality(tmp_path, 0.2, 20, "", TINY))
-    assert len(lines) == 10 and "FID" in lines[-2]
+    assert len(lines) == 9 + 4 + 1 and "T/5" in lines[-2]
