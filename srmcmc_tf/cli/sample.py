@@ -13,6 +13,7 @@ from srmcmc_tf.runs.preset import DEFAULT
 
 if TYPE_CHECKING:  # TensorFlow takes seconds to import, and --help needs none
     from srmcmc_tf.generation.informed import Informed
+    from srmcmc_tf.generation.nearest import Nearest
     from srmcmc_tf.generation.sample import Cost
 
 _STEPS = integers(high=FIELDS["K"].metadata["high"])
@@ -54,6 +55,12 @@ COMMAND = flags.Command(
             switch,
         ),
         Flag("singles", "false", "also write a PNG per sample", switch),
+        Flag(
+            "nearest",
+            "false",
+            "also find the nearest training images of samples",
+            switch,
+        ),
         flags.OUT,
     ),
 )
@@ -69,7 +76,7 @@ def sample(argv: list[str]) -> int:
         args.preset = DEFAULT
     source = flags.open_source(args)
     steps = args.K or [None]
-    for name in {"trace", "singles"} & args.given.keys():
+    for name in {"trace", "singles", "nearest"} & args.given.keys():
         flags.require_images(source, f"--{name}")
         if len(steps) > 1:
             raise UserError(f"--{name}: only for a single --K")
@@ -91,7 +98,7 @@ def sample(argv: list[str]) -> int:
             print(f"| {K} | {share:.2%} |")
         print(f"{table.picture}, {table.seeds} of {n} seeds")
         return 0
-    also = dict(trace=args.trace, singles=args.singles)
+    also = dict(trace=args.trace, singles=args.singles, nearest=args.nearest)
     found = sample.sample(source, K=steps[0], **also, **shared)
     print(f"{n:,} samples: {found.file}, {found.picture}")
     if found.cost:
@@ -104,7 +111,20 @@ def sample(argv: list[str]) -> int:
         print(f"steps {names}: {found.trace[0]}, {found.trace[1].suffix}")
     if found.singles:
         print(f"one PNG per sample: {found.file.parent}/seed_*.png")
+    if found.nearest:
+        print(_describe_nearest(found.nearest))
     return 0
+
+
+def _describe_nearest(found: "Nearest") -> str:
+    n, n_left_out, n_observed = found.n
+    text = (
+        f"nearest of {n_observed:,} training images: {found.picture}, at a "
+        f"median distance of {found.samples:.3f} (root mean square in [-1, 1])"
+    )
+    if found.left_out is not None:
+        text += f"; of {n_left_out:,} left-out images {found.left_out:.3f}"
+    return text
 
 
 def _describe(cost: "Cost") -> str:

@@ -12,6 +12,8 @@ from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import atomic, digests, npz
 from srmcmc_tf.generation import SEEDS, informed, sample_file
 from srmcmc_tf.generation.images import images_of
+from srmcmc_tf.generation.nearest import Nearest
+from srmcmc_tf.generation.nearest import nearest as compare_with_nearest
 from srmcmc_tf.models import scales
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.models.short_run import ShortRunEBM
@@ -45,6 +47,7 @@ class Samples(NamedTuple):
         singles: a PNG per sample, if they were asked for.
         cost: what a chain costs; None for a model without one.
         informed: if chains start from images, what became of these.
+        nearest: how far samples are from training images, if asked for.
     """
 
     file: pathlib.Path
@@ -54,6 +57,7 @@ class Samples(NamedTuple):
     singles: list[pathlib.Path]
     cost: Cost | None
     informed: informed.Informed | None
+    nearest: Nearest | None
 
 
 class Table(NamedTuple):
@@ -80,6 +84,7 @@ def sample(
     deterministic: bool = False,
     trace: bool = False,
     singles: bool = False,
+    nearest: bool = False,
     images: str | None = None,
 ) -> Samples:
     """Draws samples of a model. The same seed gives the same sample.
@@ -93,6 +98,7 @@ def sample(
         deterministic: runs the chains without noise.
         trace: also draws the chains of the first seeds at several steps.
         singles: also writes each sample as a PNG.
+        nearest: also compares samples with the nearest training images.
         images: a directory of images to start from (seed i from image i mod
             n), for a model whose chains start from images; by default those
             of the run.
@@ -121,6 +127,7 @@ def sample(
         informed.report(model, *_images(model, seeds), z, x, directory)
         if getattr(model, "needs_images", False)
         else None,
+        compare_with_nearest(source, x, directory) if nearest else None,
     )
 
 

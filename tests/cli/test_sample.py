@@ -17,9 +17,13 @@ def test_files_are_named(tiny_run, tmp_path):
         "--seeds=0-2",
         "--trace",
         "--singles",
+        "--nearest",
     )
     assert code == 0, err
-    assert out.splitlines() == [
+    *lines, nearest = out.splitlines()
+    assert f"training images: {tmp_path}/nearest.png, at a median" in nearest
+    assert (tmp_path / "nearest.png").exists()
+    assert lines == [
         f"3 samples: {tmp_path}/samples.npz, {tmp_path}/grid.png",
         "3 steps, 3 gradient evaluations per sample",
         f"steps 0, 1, 2, 3: {tmp_path}/trace.png, .gif",
