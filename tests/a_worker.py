@@ -1,6 +1,6 @@
-"""`bin/train` that goes back once and leaves the weights it ends with, as npz.
+"""A worker that goes back once and leaves the weights it ends with, as npz.
 
-python a_worker.py WEIGHTS FLAGS...
+Its arguments are the file of the weights and the flags of `bin/train`.
 """
 
 import numpy as np
@@ -24,5 +24,5 @@ def work(argv):
     return code
 
 
-if __name__ == "__main__":
+def main():
     app.run("train", work)

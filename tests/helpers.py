@@ -14,6 +14,7 @@ import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
+import forked
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -85,26 +86,26 @@ def untrained_run(directory, dataset="digits", model="ebm", **settings):
     return run
 
 
-def start(*args, **kwargs):
-    """Starts `bin/train` as a user would, without waiting for it."""
-    return subprocess.Popen(
-        [sys.executable, ROOT / "bin" / "train", *args],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **kwargs,
-    )
+def start(*args):
+    """Starts the command `train` in a process, without waiting for it."""
+    return forked.Command("srmcmc_tf.cli.train", *args)
 
 
-def finish(process, timeout=240):
+def finish(process, timeout=600):
     """Waits for a process; its exit code, stdout and stderr."""
     out, err = process.communicate(timeout=timeout)
     return process.returncode, out, err
 
 
-def run(*args, timeout=240, **kwargs):
-    """Runs `bin/train` to its end; exit code, stdout, stderr."""
-    return finish(start(*args, **kwargs), timeout)
+def run(*args, timeout=600):
+    """Runs `bin/train` as a user would; exit code, stdout, stderr."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "bin" / "train", *args],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    return done.returncode, done.stdout, done.stderr
 
 
 def call(command, *args):

@@ -1,19 +1,20 @@
 """What the tests of distribution/ run with two logical CPUs.
 
-Devices are configured before TensorFlow starts, so this is a process of its
-own. It computes the same on one device and on two, single results or whole
-runs, and writes them to FOLDER:
-
-    python two_devices.py results|runs FOLDER
+Devices are configured before TensorFlow starts, so `main` is run by processes
+of their own. It computes the same on one device and on two, single results or
+whole runs (not both: TensorFlow confuses the sums of several such strategies),
+and writes them to a folder. The arguments: results|runs FOLDER
 """
 
 import dataclasses
+import functools
 import pathlib
+import shutil
 import sys
 
 import keras
 import numpy as np
-from helpers import TINY, divergence_at, random_images
+from helpers import TINY, divergence_at, random_features, random_images
 
 import srmcmc_tf
 from srmcmc_tf.cli import export
@@ -25,12 +26,20 @@ from srmcmc_tf.runs.checkpoints import Checkpoints
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.sampling import rng
 from srmcmc_tf.sampling.starts import Start
+from srmcmc_tf.scores.fid import FID
+from srmcmc_tf.scores.inception_score import InceptionScore
+from srmcmc_tf.scores.kid import KID
+from srmcmc_tf.serving import signatures
 from srmcmc_tf.training import train
 
 import tensorflow as tf  # isort: skip
 
 
-def main(what, folder):
+RUN = dict(updates=24, checkpoint_every=3, sample_every=12, ema=0.9)
+
+
+def main():
+    what, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     tf.config.experimental.enable_op_determinism()
     (cpu,) = tf.config.list_physical_devices("CPU")
     tf.config.set_logical_device_configuration(
@@ -41,22 +50,16 @@ def main(what, folder):
 
 def all_results(folder):
     one, two = strategies.local("one"), strategies.local()
-    np.savez(
-        folder / "one.npz",
-        **results(one),
-        **pyramid(one),
-        **uneven(one),
-        **bank(one, folder),
-    )
-    np.savez(
-        folder / "two.npz",
-        **results(two),
-        **pyramid(two),
-        **uneven(two),
-        **bank(two, folder / "checkpoints"),
-        **draws(two),
-        **layers(two),
-    )
+    chains = functools.partial(bank, folder=folder / "checkpoints")
+    same = results, pyramid, uneven, chains, scores
+    for name, strategy, functions in (
+        ("one", one, same),
+        ("two", two, (*same, draws, layers)),
+    ):
+        found = {}
+        for function in functions:
+            found |= function(strategy)
+        np.savez(folder / f"{name}.npz", **found)
 
 
 def results(strategy):
@@ -165,6 +168,32 @@ def bank(strategy, folder):
     return found
 
 
+def scores(strategy):
+    """Metrics of features that are shared out in batches."""
+    real = random_features(400, 1)
+    fake = random_features(600, 2, scale=1.3, shift=0.4)
+    reference = FID(12)
+    reference.update_state(real)
+    with strategy.scope():
+        metrics = [
+            FID(12, reference.moments()),
+            KID(12, real, capacity=500, blocks=5),
+            InceptionScore(12, splits=4),
+        ]
+
+    @tf.function
+    def update(x, index):
+        for metric in metrics:
+            metric.update_state(x, index)
+
+    index = tf.range(len(fake), dtype=tf.int64)
+    batches = tf.data.Dataset.from_tensor_slices((fake, index)).batch(100)
+    for batch in strategy.experimental_distribute_dataset(batches):
+        strategy.run(update, batch)
+    found = [np.array(tf.nest.flatten(metric.result())) for metric in metrics]
+    return {f"score {i}": values for i, values in enumerate(found)}
+
+
 def layers(strategy):
     """What each replica's copy of the layers keeps after two updates."""
     with strategy.scope():
@@ -209,20 +238,17 @@ def draws(strategy):
 
 
 def runs(folder):
-    """Whole runs on one device and on two, one that goes on; all go back."""
-    same = dict(updates=40, checkpoint_every=3, sample_every=20, ema=0.9)
-    tiny = dataclasses.replace(presets.load("digits"), **{**TINY, **same})
+    """Whole runs on one device and on two, which go back; one that resumes."""
+    tiny = dataclasses.replace(presets.load("digits"), **{**TINY, **RUN})
     with divergence_at(16):
         for strategy in ("one", "mirrored"):
             chosen = dataclasses.replace(tiny, strategy=strategy)
             train.train(chosen, folder / strategy)
-        for updates in (13, 40):
-            chosen = dataclasses.replace(chosen, updates=updates)
-            train.train(chosen, folder / "resumed")
+    shutil.copytree(folder / "mirrored", folder / "resumed")
+    Run(folder / "resumed").checkpoints.discard_after(RUN["updates"] - 1)
+    train.train(chosen, folder / "resumed")
     model = Run(folder / "mirrored").load_model()
     assert model.distribute_strategy.num_replicas_in_sync == 2
+    names = ("sample", "energy")  # two of them are enough to see the devices
+    signatures.SIGNATURES = {n: signatures.SIGNATURES[n] for n in names}
     export.export([f"--workdir={folder / 'mirrored'}"])
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], pathlib.Path(sys.argv[2]))

@@ -1,14 +1,13 @@
-"""All metrics are sums over samples: any order, batches, parts, replicas."""
+"""All metrics are sums over samples: any order, any batches, any parts.
 
-import os
-import subprocess
-import sys
+Those of replicas: tests/distribution/test_devices.py.
+"""
 
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import ROOT, random_features
+from helpers import random_features
 
 from srmcmc_tf.scores.fid import FID
 from srmcmc_tf.scores.inception_score import InceptionScore
@@ -43,12 +42,15 @@ def expected():
     return results(metrics)
 
 
-@pytest.mark.parametrize("batch", [1, 7, 64])
-def test_neither_batch_size_nor_order_matters(expected, batch):
-    order = np.random.default_rng(batch).permutation(len(FAKE))
+@pytest.mark.parametrize(
+    "cuts",
+    [range(1, 30), range(7, 600, 7), range(64, 600, 64)],
+    ids=["1 at first", "7", "64"],
+)
+def test_neither_batch_size_nor_order_matters(expected, cuts):
+    order = np.random.default_rng(len(cuts)).permutation(len(FAKE))
     metrics = all_metrics()
-    for i in range(0, len(FAKE), batch):
-        index = order[i : i + batch]
+    for index in np.split(order, cuts):
         for metric in metrics:
             metric.update_state(FAKE[index], index)
     for found, wanted in zip(results(metrics), expected, strict=True):
@@ -79,42 +81,6 @@ def test_updates_can_be_compiled(expected):
         update(tf.constant(FAKE[i : i + 100]))
     for found, wanted in zip(results(metrics), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-9)
-
-
-def test_replicas_add_up(expected):
-    code = """
-import srmcmc_tf, tensorflow as tf
-from test_streaming import *
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(
-    cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-with strategy.scope():
-    metrics = all_metrics()
-@tf.function
-def update(x, index):
-    for metric in metrics:
-        metric.update_state(x, index)
-index = tf.range(len(FAKE), dtype=tf.int64)
-batches = tf.data.Dataset.from_tensor_slices((FAKE, index)).batch(100)
-for x, index in strategy.experimental_distribute_dataset(batches):
-    strategy.run(update, (x, index))
-print(*(repr(float(v)) for r in results(metrics) for v in r.ravel()))
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=ROOT / "tests" / "scores",
-        env={
-            **os.environ,
-            "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}",
-        },
-    )
-    assert done.returncode == 0, done.stderr
-    found = list(map(float, done.stdout.splitlines()[-1].split()))
-    wanted = [v for result in expected for v in result.ravel()]
-    np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
 def test_metrics_are_restored_from_their_configs(expected):

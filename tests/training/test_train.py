@@ -1,5 +1,6 @@
 """Real runs of `bin/train`, ended in every way a run can end."""
 
+import contextlib
 import os
 import random
 import re
@@ -63,7 +64,7 @@ def test_a_run_killed_three_times_ends_in_the_same_bits(whole, tmp_path):
         wait_for(workdir, update, process)
         process.kill()
         assert finish(process)[0] == -signal.SIGKILL
-    code, out, err = run(f"--workdir={workdir}")
+    code, out, err = call("train", f"--workdir={workdir}")
     assert code == 0 and "resuming from update" in out, err
     assert_same_run(whole[0], workdir)
 
@@ -94,6 +95,7 @@ def test_a_kill_while_a_checkpoint_is_written_loses_nothing(whole, tmp_path):
     )
     while not any(workdir.glob("checkpoints/.*.srmcmc-tmp/*")):
         assert process.poll() is None, "it was never seen to write"
+        time.sleep(0.001)
     process.kill()
     finish(process)
     code, _, err = call("train", f"--workdir={workdir}")
@@ -180,17 +182,26 @@ def test_two_runs_in_one_directory_are_refused(tmp_path):
     assert code == 1 and "another process is training" in err
 
 
+@contextlib.contextmanager
+def largest_file(size):
+    """Lets no file grow past some bytes, as on a full disk."""
+    before, hardest = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hardest))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, hardest))
+
+
 def test_a_full_disk_keeps_the_last_checkpoint(tmp_path):
     workdir = tmp_path / "full"
     begin = f"--workdir={workdir}", *flags(n_f=32, updates=3)
     code, _, err = call("train", *begin)
     assert code == 0, err
 
-    def no_room():  # no file may grow past 100 kB: a checkpoint has 400
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-
     more = f"--workdir={workdir}", "--updates=6"
-    code, _, err = run(*more, preexec_fn=no_room)
+    with largest_file(100_000):  # a checkpoint has 400 kB
+        code, _, err = call("train", *more)
     assert code == 1 and "Traceback" not in err
     assert "000005 (File too large); " in err and "000003 is kept" in err
     assert [p.name for p in (workdir / "checkpoints").iterdir()] == ["000003"]
@@ -199,13 +210,10 @@ def test_a_full_disk_keeps_the_last_checkpoint(tmp_path):
 
 def test_a_full_disk_is_not_taken_for_the_end_of_the_run(tmp_path):
     workdir = tmp_path / "full"
-    most, hardest = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, hardest))
-    try:  # TensorBoard's file grows past it before there is a checkpoint
-        settings = flags(updates=2000, checkpoint_every=2000, sample_every=2000)
+    settings = flags(updates=2000, checkpoint_every=2000, sample_every=2000)
+    # TensorBoard's file grows past it before there is a checkpoint.
+    with largest_file(30_000):
         code, _, err = call("train", f"--workdir={workdir}", *settings)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hardest))
     (line,) = [line for line in err.splitlines() if "error:" in line]
     assert code == 1 and f"cannot write to {workdir}" in line
     assert "File too large" in line and "Free disk space" in line
