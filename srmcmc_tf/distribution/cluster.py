@@ -13,6 +13,7 @@ import time
 from typing import Any
 
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.files import paths
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ def read(text: str) -> Cluster:
     """The `Cluster` that the text of a TF_CONFIG describes."""
     try:
         values = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _wrong(f"is not JSON ({error})") from None
     jobs = _entry(values, "cluster", dict)
     task = _entry(values, "task", dict)
@@ -137,10 +138,11 @@ def _entry(values: Any, name: str, kind: type, *default: Any) -> Any:
 
 
 def _host_and_port(address: Any) -> tuple[str, int]:
-    host, _, port = str(address).rpartition(":")
-    if not host or not port.isdigit() or not 0 < int(port) < 2**16:
+    host, _, text = str(address).rpartition(":")
+    port = paths.number(text)
+    if not host or port is None or not 0 < port < 2**16:
         raise _wrong(f"has the address {address!r}: must be host:port")
-    return host.strip("[]"), int(port)
+    return host.strip("[]"), port
 
 
 def _wrong(text: str) -> UserError:

@@ -2,6 +2,9 @@ import dataclasses
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import VALUES
 
 from srmcmc_tf.config import config, presets
 from srmcmc_tf.errors import UserError
@@ -64,3 +67,13 @@ def test_a_missing_setting_is_an_error():
 def test_a_bool_is_no_number(name):
     with pytest.raises(UserError, match=f"--{name}=True: must be"):
         dataclasses.replace(presets.load("digits"), **{name: True})
+
+
+@given(st.sampled_from(sorted(config.FIELDS)), st.text() | VALUES.map(str))
+def test_any_text_is_a_value_of_a_setting_or_one_error(name, text):
+    try:
+        value = config.parse(name, text)
+    except UserError:
+        return
+    field = config.FIELDS[name]
+    assert type(value) is field.type or value == field.metadata["word"]

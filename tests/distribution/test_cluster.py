@@ -4,6 +4,9 @@ import threading
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import VALUES
 
 from srmcmc_tf.benchmarks.workers import free_addresses
 from srmcmc_tf.distribution import cluster
@@ -104,3 +107,28 @@ def test_a_port_that_is_taken_is_named():
         port = taken.getsockname()[1]
         with pytest.raises(UserError, match=f"port {port}, which TF_CONFIG"):
             cluster.wait_for_workers(team((f"localhost:{port}",)))
+
+
+ADDRESSES = VALUES | st.sampled_from(
+    ["a:1", "b:2", "[::1]:5", ":5", "a", "a:99999", "a:²", "a:" + "9" * 5000]
+)
+
+
+@given(
+    st.text()
+    | VALUES.map(json.dumps)
+    | st.just("[" * 100_000)
+    | st.builds(
+        lambda addresses, kind, index: config(index, kind, worker=addresses),
+        st.lists(ADDRESSES, max_size=3),
+        st.sampled_from(["worker", "chief"]) | VALUES,
+        st.integers(-1, 3) | VALUES,
+    )
+)
+def test_any_text_is_a_cluster_or_one_error(text):
+    try:
+        found = cluster.read(text)
+    except UserError as error:
+        assert "TF_CONFIG" in str(error)
+        return
+    assert 0 <= found.index < len(found.names) == len(found.addresses)

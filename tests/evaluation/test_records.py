@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from strategies import changed, damaged
 
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation.records import RecordFile
@@ -36,3 +38,22 @@ def test_a_damaged_file_is_named_and_kept(text, tmp_path):
     with pytest.raises(UserError, match="evaluation.json is damaged"):
         RecordFile(path, "model 1")
     assert path.read_text() == text
+
+
+SOUND = {
+    "identity": "a",
+    "records": {"fid": {"value": 2.5, "n": 9, "request": "n=9"}},
+}
+
+
+@given(changed(SOUND).map(str.encode) | damaged(json.dumps(SOUND)))
+def test_any_file_is_read_or_one_line(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("run") / "evaluation.json"
+    path.write_bytes(content)
+    try:
+        found = RecordFile(path, "a")
+    except UserError as error:
+        assert "evaluation.json" in str(error)
+    else:
+        assert all("value" in one for one in found.records.values())
+    assert path.read_bytes() == content

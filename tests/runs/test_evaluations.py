@@ -1,4 +1,8 @@
+import json
+
 import pytest
+from hypothesis import given
+from strategies import changed, damaged
 
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.runs.evaluations import Evaluations
@@ -30,3 +34,19 @@ def test_a_damaged_file_is_named_and_kept(tmp_path, text):
     with pytest.raises(UserError, match="evaluations.json is damaged"):
         Evaluations(path).resume(10)
     assert path.read_text() == text
+
+
+SOUND = {"10": {"fid": {"value": 2.5, "n": 9}}, "20": {}}
+
+
+@given(changed(SOUND).map(str.encode) | damaged(json.dumps(SOUND)))
+def test_any_file_is_read_or_one_line(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("run") / "evaluations.json"
+    path.write_bytes(content)
+    try:
+        found = Evaluations(path).read()
+    except UserError as error:
+        assert "evaluations.json" in str(error)
+    else:
+        assert all(type(update) is int for update in found)
+    assert path.read_bytes() == content

@@ -1,6 +1,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from strategies import changed, damaged
 
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.runs.interventions import Interventions, describe
@@ -73,3 +75,16 @@ def test_a_damaged_file_is_named_and_kept(tmp_path, changes):
     with pytest.raises(UserError, match="interventions.jsonl.* is damaged"):
         Interventions(path).resume(2000)
     assert path.read_bytes() == before
+
+
+@given(changed(ONE).map(str.encode) | damaged(json.dumps(ONE)))
+def test_any_file_is_read_or_one_line(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("run") / "interventions.jsonl"
+    path.write_bytes(content)
+    try:
+        found = Interventions(path).up_to(10**9)
+    except UserError as error:
+        assert "interventions.jsonl" in str(error)
+    else:
+        assert [one["number"] for one in found] == [1][: len(found)]
+    assert path.read_bytes() == content

@@ -1,6 +1,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from strategies import changed, damaged
 
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.runs import metrics_log
@@ -38,3 +40,18 @@ def test_a_value_that_was_not_finite_is_null(tmp_path):
     path = tmp_path / "metrics.jsonl"
     path.write_text('{"update": 1, "loss": null}\n')
     assert metrics_log.read(path) == [{"update": 1, "loss": None}]
+
+
+LINE = {"update": 1, "loss": 0.5}
+
+
+@given(changed(LINE).map(str.encode) | damaged(json.dumps(LINE)))
+def test_any_line_is_read_or_one_line(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("run") / "metrics.jsonl"
+    path.write_bytes(content + b"\n")
+    try:
+        found = metrics_log.read(path)
+    except UserError as error:
+        assert "metrics.jsonl, line 1" in str(error)
+    else:
+        assert all(type(one["update"]) is int for one in found)

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 from helpers import ROOT, TINY
+from hypothesis import given
+from strategies import changed, damaged
 
 import srmcmc_tf
 from srmcmc_tf.config import presets, upgrade
@@ -151,3 +153,28 @@ def test_a_run_is_read_without_tensorflow(run):
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True
     )
     assert done.stdout == "3 False\n", done.stderr
+
+
+SOUND = {
+    **dataclasses.asdict(CONFIG),
+    "data_digest": "0123",
+    "format": upgrade.FORMAT,
+    "version": srmcmc_tf.__version__,
+}
+
+
+@given(changed(SOUND, fewest=1).map(str.encode) | damaged(json.dumps(SOUND)))
+def test_any_config_is_read_as_it_is_or_named(tmp_path_factory, content):
+    run = Run(tmp_path_factory.mktemp("run"))
+    path = run.path / "config.json"
+    path.write_bytes(content)
+    try:
+        found = dataclasses.asdict(run.config)
+    except UserError as error:
+        assert str(path) in str(error) and path.read_bytes() == content
+        return
+    stored = json.loads(content)
+    added = dict(upgrade.ADDED)
+    for name, value in found.items():  # nothing else is assumed
+        assert value == stored.get(name, added.get(name, None))
+        assert type(value) is not bool
