@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from srmcmc_tf.config.config import Config
-from srmcmc_tf.data import examples
 from srmcmc_tf.distribution import replicas, strategies
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import (
@@ -25,6 +24,7 @@ from srmcmc_tf.evaluation.records import RecordFile
 from srmcmc_tf.evaluation.reference import Reference
 from srmcmc_tf.files import digests
 from srmcmc_tf.models.generator import Generator
+from srmcmc_tf.runs import examples
 from srmcmc_tf.runs.evaluations import Records
 from srmcmc_tf.runs.run import EVALUATION, Run
 from srmcmc_tf.scores.features import inception as inception_network
@@ -60,7 +60,7 @@ def evaluate_run(
         A record for each metric, by name.
     """
     config, model = run.config, run.load_model(best=best)
-    found = examples.load(config)
+    found = examples.load(run)
     observed, left_out = found.observed, found.left_out
     fake = image_sets.from_model(model, n, observed.shape[1:])
     file = RecordFile(run.output_directory(out) / EVALUATION, fake.identity)

@@ -7,6 +7,7 @@ import numpy as np
 from srmcmc_tf.config import presets
 from srmcmc_tf.data import examples
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.runs import examples as run_examples
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.runs.source import Source
 
@@ -33,7 +34,7 @@ def images_of(
     if folder is None:
         found = np.zeros([0])
         if isinstance(source, Run):
-            found = getattr(examples.load(source.config), part)
+            found = getattr(run_examples.load(source), part)
         if not len(found):
             words = part.replace("_", "-")
             raise UserError(

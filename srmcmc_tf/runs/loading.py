@@ -7,13 +7,12 @@ import pathlib
 
 import keras
 
-from srmcmc_tf.data import start_images
 from srmcmc_tf.distribution import strategies
 from srmcmc_tf.errors import NonFiniteError, UserError
 from srmcmc_tf.models import factory
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.models.short_run import ShortRunEBM
-from srmcmc_tf.runs import checkpoints, preset
+from srmcmc_tf.runs import checkpoints, examples, preset
 from srmcmc_tf.runs.run import Run
 
 logger = logging.getLogger(__name__)
@@ -113,7 +112,7 @@ def load_run(
         )
     model.use_average()
     if isinstance(model, ShortRunEBM):  # read only if chains need them
-        model.starting.images = functools.partial(start_images.load, config)
+        model.starting.images = functools.partial(examples.load_starts, run)
     if model.update < config.updates and not best:
         logger.warning(
             "%s is at update %s of %s",

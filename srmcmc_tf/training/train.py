@@ -28,9 +28,10 @@ from srmcmc_tf.data import examples, start_images
 from srmcmc_tf.data.examples import Examples
 from srmcmc_tf.distribution import cluster, strategies
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.files import digests, paths
+from srmcmc_tf.files import paths
 from srmcmc_tf.models import precision
 from srmcmc_tf.models.divergence import Divergence
+from srmcmc_tf.runs import examples as run_examples
 from srmcmc_tf.runs.run import MACHINE_SETTINGS, Run
 from srmcmc_tf.training import chief, report, worker
 from srmcmc_tf.training.callbacks.stop import StopOnSignal
@@ -105,9 +106,7 @@ def _prepare(config: Config) -> tuple[Session, Examples, str]:
     strategy = strategies.create(config.strategy, config.batch_size)
     found = examples.load(config)
     starts = start_images.load(config, found)
-    digest = digests.of_array(found.observed)
-    if config.start == "dataset" and starts is not None:
-        digest = digests.of_text(digest + digests.of_array(starts), len(digest))
+    digest = run_examples.digest(config, found, starts)
     stop = StopOnSignal()
     session = Session(config, found.observed, strategy, stop, starts)
     return session, found, digest
