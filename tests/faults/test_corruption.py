@@ -9,6 +9,7 @@ from helpers import TINY, untrained_run
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation.records import RecordFile
 from srmcmc_tf.runs.run import Run
+from srmcmc_tf.serving import served
 
 # For each file the command that reads it. Those of training are read when it
 # resumes.
@@ -105,6 +106,30 @@ def test_a_command_survives_every_damage(
         if name.startswith("checkpoints") and kind not in ("null",):
             # The one before it is used.
             assert ended.code == 0 and "warning: cannot restore" in ended.err
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("model_card.json", "saved_model.pb", "fingerprint.pb"),
+        *(
+            "variables/variables.index",
+            "variables/variables.data-00000-of-00001",
+        ),
+    ],
+)
+def test_a_damaged_export_is_loaded_or_one_line(
+    name, exported, tmp_path, count
+):
+    for kind in ("empty", "half", "flip", "insert", "random", "missing"):
+        export = damage.copy(exported[0] / "export", tmp_path / kind)
+        damage.apply(kind, export / "1" / name, random.Random(f"{name} {kind}"))
+        try:
+            served.load(export)
+        except UserError as error:
+            assert "\n" not in str(error)
+        count("corruptions tried")
 
 
 def is_kept(name):
