@@ -50,6 +50,18 @@ def home() -> pathlib.Path:
         ) from None
 
 
+def utf8(path: PathLike) -> pathlib.Path:
+    """A path that TensorFlow can write to; `UserError` if it is not UTF-8."""
+    try:
+        os.fspath(path).encode()
+    except UnicodeEncodeError:
+        raise UserError(
+            f"{shown(path)}: TensorFlow writes only to names in UTF-8; choose "
+            "another directory"
+        ) from None
+    return pathlib.Path(path)
+
+
 def number(name: str) -> int | None:
     """The whole number that something is named by, or None.
 

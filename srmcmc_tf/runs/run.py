@@ -53,7 +53,7 @@ class Run:
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
-        self.path = pathlib.Path(directory)
+        self.path = paths.utf8(directory)
         self.interventions = Interventions(self.path / "interventions.jsonl")
         self.evaluations = Evaluations(self.path / "evaluations.json")
 

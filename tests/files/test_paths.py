@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import paths
+from srmcmc_tf.runs.run import Run
 
 
 @given(st.binary(min_size=1).filter(lambda name: b"\0" not in name))
@@ -50,3 +52,9 @@ def test_numbers_have_no_signs_suffixes_or_other_digits():
 def test_the_home_of_an_unknown_user_is_left_as_it_is():
     assert str(paths.expanded("~no such user/x")) == "~no such user/x"
     assert paths.expanded("~/x").is_absolute()
+
+
+def test_a_run_cannot_have_a_name_that_is_not_utf8(tmp_path):
+    assert paths.utf8(tmp_path / "é") == tmp_path / "é"
+    with pytest.raises(UserError, match=r"\\xffrun: TensorFlow writes only"):
+        Run(tmp_path / os.fsdecode(b"\xffrun"))
