@@ -5,6 +5,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import time
 
@@ -23,6 +24,8 @@ from helpers import (
     wait_for,
     write_images,
 )
+
+from srmcmc_tf.runs.run import Run
 
 LONG = dict(updates=40, checkpoint_every=3, sample_every=20)
 
@@ -57,9 +60,18 @@ def test_a_run_leaves_all_that_it_promises(whole):
     assert not chatter
 
 
-def test_a_run_killed_three_times_ends_in_the_same_bits(whole, tmp_path):
+@pytest.fixture(scope="module")
+def half(tmp_path_factory):
+    """The first half of it, a run of 20 updates."""
+    workdir = tmp_path_factory.mktemp("runs") / "half"
+    shorter = flags(**{**LONG, "updates": 20})
+    assert call("train", f"--workdir={workdir}", *shorter)[0] == 0
+    return workdir
+
+
+def test_a_run_killed_twice_ends_in_the_same_bits(whole, tmp_path):
     workdir = tmp_path / "killed"
-    for update in (5, 14, 26):
+    for update in (5, 26):
         process = start(f"--workdir={workdir}", *flags(**LONG))
         wait_for(workdir, update, process)
         process.kill()
@@ -104,10 +116,10 @@ def test_a_kill_while_a_checkpoint_is_written_loses_nothing(whole, tmp_path):
         np.testing.assert_array_equal(value, state(workdir)[name], name)
 
 
-def test_a_damaged_checkpoint_costs_time_and_nothing_else(whole, tmp_path):
-    workdir = tmp_path / "damaged"
-    shorter = flags(**{**LONG, "updates": 20})
-    assert call("train", f"--workdir={workdir}", *shorter)[0] == 0
+def test_a_damaged_checkpoint_costs_time_and_nothing_else(
+    whole, half, tmp_path
+):
+    workdir = shutil.copytree(half, tmp_path / "damaged")
     newest = workdir / "checkpoints" / "000020"
     data = next(newest.glob("state.data*"))
     content = bytearray(data.read_bytes())
@@ -119,30 +131,25 @@ def test_a_damaged_checkpoint_costs_time_and_nothing_else(whole, tmp_path):
     assert_same_run(whole[0], workdir)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_polite_signal_saves_first_and_says_how_to_resume(
-    whole, tmp_path, number
-):
+def test_polite_signals_save_first_and_say_how_to_resume(whole, tmp_path):
     workdir = tmp_path / "stopped"
-    process = start(f"--workdir={workdir}", *flags(**LONG))
-    wait_for(workdir, 4, process)
-    process.send_signal(number)
-    code, out, err = finish(process)
-    assert code == 128 + number
-    assert "Traceback" not in err and f"--workdir={workdir}" in out.replace(
-        os.path.relpath(workdir), str(workdir)
-    )
-    reached = len(rows(workdir))
-    assert (workdir / "checkpoints" / f"{reached:06d}").is_dir()
+    for number, update in ((signal.SIGTERM, 4), (signal.SIGINT, 12)):
+        process = start(f"--workdir={workdir}", *flags(**LONG))
+        wait_for(workdir, update, process)
+        process.send_signal(number)
+        code, out, err = finish(process)
+        assert code == 128 + number
+        assert "Traceback" not in err and f"--workdir={workdir}" in out.replace(
+            os.path.relpath(workdir), str(workdir)
+        )
+        reached = len(rows(workdir))
+        assert (workdir / "checkpoints" / f"{reached:06d}").is_dir()
     assert call("train", f"--workdir={workdir}")[0] == 0
     assert_same_run(whole[0], workdir)
 
 
-def test_a_longer_run_repeats_the_shorter(whole, tmp_path):
-    workdir = tmp_path / "grown"
-    shorter = flags(**{**LONG, "updates": 20})
-    code, _, err = call("train", f"--workdir={workdir}", *shorter)
-    assert code == 0, err
+def test_a_longer_run_repeats_the_shorter(whole, half, tmp_path):
+    workdir = shutil.copytree(half, tmp_path / "grown")
     code, _, err = call("train", f"--workdir={workdir}", "--updates=40")
     assert code == 0, err
     assert_same_run(whole[0], workdir)
@@ -172,13 +179,9 @@ def test_a_directory_of_something_else_is_not_touched(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
 
 
-def test_two_runs_in_one_directory_are_refused(tmp_path):
-    workdir = tmp_path / "run"
-    first = start(f"--workdir={workdir}", *flags(updates=100_000))
-    wait_for(workdir, 1, first)
-    code, _, err = call("train", f"--workdir={workdir}")
-    first.kill()
-    finish(first)
+def test_two_runs_in_one_directory_are_refused(half):
+    with Run(half).lock():
+        code, _, err = call("train", f"--workdir={half}")
     assert code == 1 and "another process is training" in err
 
 
