@@ -62,7 +62,7 @@ def report(
     group = np.unique(which, return_inverse=True)[1]
     n_images = int(group.max()) + 1
     if n_images < len(group):
-        methods["mean sample"] = _means(methods["sample"], group)[group]
+        methods["average"] = _means(methods["sample"], group)[group]
     names = {"inpaint": "mean color", "upscale": "bicubic", "colorize": "gray"}
     methods[names[start.task]] = _simple(model, images)
     unknown = _unknown(model)

@@ -21,7 +21,7 @@ def test_samples_from_images_are_compared_with_them(tmp_path):
     assert code == 0 and "3 steps, 3 gradient evaluations per sample" in out
     directory = run.generated_directory
     record = json.loads((directory / "informed.json").read_text())
-    methods = ["start", "sample", "mean sample", "mean color"]
+    methods = ["start", "sample", "average", "mean color"]
     assert list(record["methods"]) == methods
     assert record["unknown_share"] == 0.25
     assert record["n"] == 5 and record["n_images"] == 3
@@ -40,7 +40,7 @@ def test_samples_from_images_are_compared_with_them(tmp_path):
     truth = truth[same.all(axis=2).argmax(axis=1)]  # in the order of the seeds
     means = [x.clip(-1, 1)[i::3].mean(axis=0) for i in range(3)]
     gaps = (np.stack(means) - truth)[:, ~known[..., 0]]
-    mean = record["methods"]["mean sample"]["mse"]
+    mean = record["methods"]["average"]["mse"]
     assert mean == pytest.approx(np.mean(gaps**2), rel=1e-5)
 
 
