@@ -1,7 +1,9 @@
 """FRAME learns a texture from patches of a photograph, and draws more of it.
 
     python docs/examples/texture.py --out=texture.png
+    python docs/examples/texture.py --backbone=preset:digits --out=deep.png
 
+With a backbone it is deep FRAME: h are the feature maps of a trained energy.
 The photograph is scikit-learn's china.jpg (by danielbuechele, CC BY 2.0); the
 texture is its foliage, in gray. Chains of the learned energy start from
 uniform noise. As f is a sum over positions, theta is used on larger images,
@@ -41,32 +43,48 @@ def patches(image, size, n, seed=0):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", default="texture.png")
-    parser.add_argument("--size", type=int, default=48)
-    parser.add_argument("--large", type=int, default=96)
+    parser.add_argument("--backbone", help="a gray run or preset, pooled")
+    parser.add_argument("--layer", default="lrelu_2")
+    parser.add_argument("--size", type=int)
+    parser.add_argument("--large", type=int)
     parser.add_argument("--epochs", type=int, default=25)
     args = parser.parse_args(argv)
+    size = args.size or (32 if args.backbone else 48)
     keras.utils.set_random_seed(0)  # the order of the patches
 
-    data = patches(foliage(), args.size, 64)
-    bank = energies.filter_bank()
-    f = energies.frame(bank, (args.size, args.size, 1))
+    data = patches(foliage(), size, 64)
+    f = energy(size, args.backbone, args.layer)
     model = srmcmc_tf.ShortRunEBM(f, **CHAIN)
     rate = keras.optimizers.schedules.CosineDecay(0.005, 16 * args.epochs)
     model.compile(keras.optimizers.Adam(rate))
     history = model.fit(data, batch_size=4, epochs=args.epochs, verbose=2)
     gap = history.history["gradient_norm"]
 
-    large = energies.frame(bank, (args.large, args.large, 1))
+    side = args.large or 2 * size
+    large = energy(side, args.backbone, args.layer)
     large.set_weights(f.get_weights())
     generator = srmcmc_tf.ShortRunEBM(large, **CHAIN)
     start, sample = generator.trace([0], [0, CHAIN["K"]])[0].numpy()
-    draw(args.out, patches(foliage(), min(args.large, 95), 1)[0], start, sample)
+    draw(args.out, patches(foliage(), min(side, 95), 1)[0], start, sample)
     print(
         f"|E_q h - E_data h| in a batch: {gap[0]:.0f} in the first epoch, "
         f"{gap[-1]:.0f} in the last; between batches of data: "
         f"{floor(f, data):.0f}"
     )
     return gap
+
+
+def energy(size, backbone, layer):
+    """f of images of any size: of filters, or of a layer of a backbone."""
+    if backbone is None:
+        return energies.frame(energies.filter_bank(), (size, size, 1))
+    trained = srmcmc_tf.load(backbone).energy
+    n_f = trained.get_layer("conv_0").filters
+    larger = energies.pooled(size, 1, n_f=n_f)  # the same convolutions
+    for i in range(int(layer[-1]) + 1):
+        kernel = trained.get_layer(f"conv_{i}").get_weights()
+        larger.get_layer(f"conv_{i}").set_weights(kernel)
+    return energies.deep_frame(larger, layer)
 
 
 def floor(f, data):

@@ -56,10 +56,18 @@ def test_demonstrations_follow_the_boltzmann_density_of_the_cost():
         )
 
 
-def test_a_texture_is_learned_and_drawn(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "small",
+    [
+        ["--size=28", "--large=32"],
+        ["--backbone=preset:digits", "--size=8", "--large=16"],
+    ],
+    ids=["frame", "deep_frame"],
+)
+def test_a_texture_is_learned_and_drawn(tmp_path, monkeypatch, small):
     texture = script("texture")
     monkeypatch.setitem(texture.CHAIN, "K", 2)
-    small = ["--size=28", "--large=32", "--epochs=1"]
-    gap = texture.main([*small, f"--out={tmp_path / 'texture.png'}"])
+    out = f"--out={tmp_path / 'texture.png'}"
+    gap = texture.main([*small, "--epochs=1", out])
     assert len(gap) == 1 and np.isfinite(gap).all()
     assert is_picture(tmp_path / "texture.png")
