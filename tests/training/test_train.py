@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from helpers import (
     assert_same_run,
     call,
@@ -25,6 +26,7 @@ from helpers import (
     write_images,
 )
 
+from srmcmc_tf.models import factory
 from srmcmc_tf.runs.run import Run
 
 LONG = dict(updates=40, checkpoint_every=3, sample_every=20)
@@ -259,3 +261,13 @@ def test_changed_data_are_refused(tmp_path):
     write_images(images, random_images(30, seed=1))
     code, _, err = call("train", f"--workdir={workdir}", "--updates=20")
     assert code == 1 and "data" in err and "have changed" in err
+
+
+def test_a_model_too_large_for_the_memory_is_one_line(tmp_path, monkeypatch):
+    def build(config):  # long before `fit` is called
+        raise tf.errors.ResourceExhaustedError(None, None, "OOM of 32 GB")
+
+    monkeypatch.setattr(factory, "build", build)
+    code, _, err = call("train", f"--workdir={tmp_path / 'run'}", *flags())
+    assert code == 1 and err.startswith("train: error: out of memory (OOM")
+    assert len(err.splitlines()) == 1 and "smaller --batch_size" in err
