@@ -19,6 +19,7 @@ __all__ = [
     "densities",
     "grid",
     "points",
+    "rows_by_label",
     "save",
     "save_animation",
     "save_grid",
@@ -48,6 +49,27 @@ def grid(x: np.ndarray, columns: int | None = None) -> np.ndarray:
     cells = cells.reshape(rows, columns, h + 1, w + 1, c)
     picture = cells.transpose(0, 2, 1, 3, 4).reshape(rows * (h + 1), -1, c)
     return picture[:-1, :-1]
+
+
+def rows_by_label(
+    x: np.ndarray, labels: Sequence[int]
+) -> tuple[np.ndarray, int]:
+    """Arranges images in a row per label, black where a row is shorter.
+
+    Args:
+        x: float images [n, h, w, c].
+        labels: integers [n].
+
+    Returns:
+        Images for `grid`, and their number of columns.
+    """
+    numbers = np.asarray(labels)
+    rows = [x[numbers == number] for number in np.unique(numbers)]
+    columns = max(map(len, rows))
+    cells = np.full((len(rows), columns, *x.shape[1:]), -1.0, np.float32)
+    for cell, row in zip(cells, rows, strict=True):
+        cell[: len(row)] = row
+    return cells.reshape(-1, *x.shape[1:]), columns
 
 
 def save_grid(

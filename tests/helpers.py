@@ -15,6 +15,7 @@ import time
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import forked
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -57,6 +58,15 @@ def random_features(n, seed, scale=1.0, shift=0.0):
     mixing = np.random.default_rng(7).normal(size=(12, 12))
     x = np.random.default_rng(seed).normal(size=(n, 12)) @ mixing
     return (scale * x + shift).astype(np.float32)
+
+
+def two_inputs():
+    """A user's own f(x, y): an embedding of the label, added to features."""
+    x, y = keras.Input((8, 8, 1)), keras.Input((1,), dtype="int32")
+    label = keras.layers.Flatten()(keras.layers.Embedding(3, 8)(y))
+    h = keras.layers.Dense(8, activation="silu")(keras.layers.Flatten()(x))
+    f = keras.layers.Dense(1)(keras.layers.Add()([h, label]))
+    return keras.Model([x, y], f)
 
 
 def write_images(folder, images, suffix="png"):

@@ -54,3 +54,10 @@ def test_a_shown_grid_is_the_saved_one_and_displays_in_notebooks(tmp_path):
     plots.save_grid(tmp_path / "grid.png", x)
     np.testing.assert_array_equal(shown, Image.open(tmp_path / "grid.png"))
     assert shown._repr_png_().startswith(b"\x89PNG")
+
+
+def test_rows_of_labels_are_black_where_they_are_shorter():
+    x = np.arange(4, dtype=np.float32).reshape(4, 1, 1, 1)
+    cells, columns = plots.rows_by_label(x, [3, 1, 3, 3])
+    assert columns == 3
+    np.testing.assert_array_equal(cells.ravel(), [1, -1, -1, 0, 2, 3])

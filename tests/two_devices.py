@@ -51,7 +51,7 @@ def main():
 def all_results(folder):
     one, two = strategies.local("one"), strategies.local()
     chains = functools.partial(bank, folder=folder / "checkpoints")
-    same = results, pyramid, uneven, chains, scores
+    same = results, pyramid, uneven, chains, conditional, scores
     for name, strategy, functions in (
         ("one", one, same),
         ("two", two, (*same, draws, layers)),
@@ -165,6 +165,25 @@ def bank(strategy, folder):
         for kept, variable in model.starting.kept().items():
             copies = strategy.experimental_local_results(variable)
             found[f"bank {name} {kept}"] = np.stack([c.numpy() for c in copies])
+
+
+def conditional(strategy):
+    """A conditional model, whose labels are divided as its images are."""
+    with strategy.scope():
+        energy = energies.conditional(energies.convnet(8, 1, n_f=4), 3)
+        model = srmcmc_tf.ShortRunEBM(energy, K=3)
+        model.compile(keras.optimizers.SGD(0.1))
+    x, y = pixels.to_float(random_images(5)), np.arange(5) % 3
+    fit = dict(batch_size=4, epochs=2, shuffle=False, verbose=0)
+    history = model.fit(x, y, **fit).history
+    found = {f"conditional {name}": v for name, v in history.items()}
+    for i, weight in enumerate(model.weights):
+        found[f"conditional weight {i}"] = weight.numpy()
+    found["conditional samples"] = model.sample([5, 6, 7], labels=[2, 0, 2])
+    starts = model.start([1, 2]), model.start([3, 4])
+    found["conditional path"] = model.interpolate(*starts, [0.5], labels=[1, 0])
+    options = dict(labels=[2, 1, 0], iterations=1)
+    found["conditional inverse"] = model.reconstruct(x[:3], **options).x
     return found
 
 

@@ -7,7 +7,12 @@ from srmcmc_tf.cli import app, flags
 from srmcmc_tf.cli.flags import Flag
 from srmcmc_tf.cli.parsers import choices, integer
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.evaluation import METRICS, N_SAMPLES, SET_METRICS
+from srmcmc_tf.evaluation import (
+    METRICS,
+    N_SAMPLES,
+    RUN_METRICS,
+    SET_METRICS,
+)
 from srmcmc_tf.runs.run import EVALUATION, Run
 from srmcmc_tf.runs.source import Source
 
@@ -45,8 +50,9 @@ COMMAND = flags.Command(
         Flag(
             "metrics",
             ",".join(METRICS),
-            "which; mse is of a run's left-out examples",
-            choices(*METRICS),
+            "which; mse is of a run's left-out examples, and so is accuracy, "
+            "of a run with --conditional",
+            choices(*RUN_METRICS),
         ),
         flags.INCEPTION,
         flags.OUT._replace(help="where evaluation.json goes; else here"),
@@ -71,6 +77,8 @@ def evaluate(argv: list[str]) -> int:
     out = pathlib.Path(args.out or default)
     options: dict[str, Any] = dict(out=out, inception=args.inception)
     if isinstance(source, Run):
+        if source.config.conditional == "on" and "metrics" not in args.given:
+            args.metrics = RUN_METRICS
         records = evaluate.evaluate_run(
             source, best=args.best, n=args.n, metrics=args.metrics, **options
         )
@@ -99,6 +107,9 @@ def _source(args: flags.Arguments) -> Source | None:
             "needs --workdir=RUN, --preset=NAME, --model_file=MODEL.keras and "
             "--real=SET, or --fake=SET and --real=SET"
         )
-    if not has_data and "mse" in args.given.get("metrics", ()):
-        raise UserError("--metrics=mse needs --workdir: its left-out examples")
+    for name in set(RUN_METRICS) - set(SET_METRICS):
+        if not has_data and name in args.given.get("metrics", ()):
+            raise UserError(
+                f"--metrics={name} needs --workdir: its left-out examples"
+            )
     return None if args.fake else flags.open_source(args)

@@ -2,7 +2,7 @@
 
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.cli.flags import Flag
-from srmcmc_tf.cli.parsers import integer
+from srmcmc_tf.cli.parsers import integer, labels
 from srmcmc_tf.generation import COLUMNS, PAIRS
 
 COMMAND = flags.Command(
@@ -24,6 +24,13 @@ COMMAND = flags.Command(
             str(COLUMNS),
             "pictures per row, both ends included",
             integer(2, 1000),
+        ),
+        Flag(
+            "labels",
+            None,
+            "of a run with --conditional: the classes of the rows",
+            labels,
+            placeholder="0,1,...",
         ),
         flags.OUT,
     ),
@@ -47,6 +54,7 @@ def interpolate(argv: list[str]) -> int:
         columns=args.columns,
         out=args.out,
         best=args.best,
+        labels=args.labels,
     )
     print(
         "largest jump between neighbors over the distance of the ends: "

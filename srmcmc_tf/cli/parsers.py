@@ -1,6 +1,7 @@
 """Parsers of the values of flags: text to value, or a `Refusal`."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -62,6 +63,15 @@ def integers(low: int = 0, high: int = 2**31 - 1) -> Parser:
         return [number for span in spans for number in span]
 
     return parse
+
+
+def labels(text: str) -> list[int] | list[str]:
+    """Parses classes: numbers as of `integers`, or names with commas."""
+    words = text.split(",")
+    if "" in words:
+        raise Refusal("must be classes, such as 3, 0-9 or cat,dog")
+    numbers = all(re.fullmatch(r"\d+(-\d+)?|\.\.\.", word) for word in words)
+    return integers()(text) if numbers else words
 
 
 def _spans(parts: list[str]) -> Iterator[range]:

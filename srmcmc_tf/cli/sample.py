@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.cli.flags import Flag
-from srmcmc_tf.cli.parsers import directory, integers, switch
+from srmcmc_tf.cli.parsers import directory, integers, labels, switch
 from srmcmc_tf.config.config import FIELDS
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.generation import SEEDS
 from srmcmc_tf.runs.preset import DEFAULT
 
 if TYPE_CHECKING:  # TensorFlow takes seconds to import, and --help needs none
+    from srmcmc_tf.generation.chain_cost import Cost
     from srmcmc_tf.generation.informed import Informed
     from srmcmc_tf.generation.nearest import Nearest
-    from srmcmc_tf.generation.sample import Cost
 
 _STEPS = integers(high=FIELDS["K"].metadata["high"])
 COMMAND = flags.Command(
@@ -46,6 +46,14 @@ COMMAND = flags.Command(
             "dataset",
             directory,
             placeholder="(the run's)",
+        ),
+        Flag(
+            "labels",
+            None,
+            "classes of a run with --conditional, each with all seeds: 3, 0-9, "
+            "or names as cat,dog",
+            labels,
+            placeholder="(seed mod n)",
         ),
         Flag("deterministic", "false", "no noise in the chain", switch),
         Flag(
@@ -83,13 +91,14 @@ def sample(argv: list[str]) -> int:
     app.import_tensorflow()
     from srmcmc_tf.generation import sample
 
-    n = len(args.seeds)
+    n = len(args.seeds) * len(args.labels or [0])
     shared = dict(
         seeds=args.seeds,
         out=args.out,
         best=args.best,
         deterministic=args.deterministic,
         images=args.images,
+        labels=args.labels,
     )
     if len(steps) > 1:
         table = sample.table(source, K=steps, **shared)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import itertools
 from typing import Any
 
 from srmcmc_tf.cli import app, flags, parsers
@@ -17,6 +18,7 @@ Trains a short-run MCMC model, or a baseline. Started again in its
   bin/train --dataset=cifar10 --K=50          another dataset
   bin/train --dataset=folder --data_dir=PATH  your own images
   bin/train --from=preset:digits              tunes a trained model
+  bin/train --conditional                     an energy for each class
   bin/train --dataset=cifar10 --recipe=pyramid
                                               the improved recipe
 
@@ -47,10 +49,25 @@ def train(argv: list[str]) -> int:
 
 
 def parse(argv: list[str]) -> flags.Arguments:
-    """Parses the flags of bin/train; `given` holds settings and `workdir`."""
+    """Parses the flags of bin/train; `given` holds settings and `workdir`.
+
+    A setting that is on or off needs no value to be on: `--conditional`.
+    """
+    switches = {
+        f"--{fields.flag_name(field)}"
+        for field in config.FIELDS.values()
+        if field.metadata["choices"] == ("on", "off")
+    }
+    alone = [
+        arg in switches and (after is None or after.startswith("-"))
+        for arg, after in itertools.zip_longest(argv, argv[1:])
+    ]
     return flags.parse(
         _command(config.Config()),
-        argv,
+        [
+            f"{arg}=on" if bare else arg
+            for arg, bare in zip(argv, alone, strict=True)
+        ],
         help_of=lambda args: _command(
             presets.load(args.dataset, args.model, recipe=args.recipe)
         ),

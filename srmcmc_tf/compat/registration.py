@@ -18,6 +18,7 @@ from typing import Any
 # What a file may hold, and the modules that define and register it.
 HOMES = {
     "Anneal": "srmcmc_tf.models.schedules",
+    "ChooseClass": "srmcmc_tf.models.conditional",
     "DCGAN": "srmcmc_tf.models.baselines.dcgan",
     "ShortRunEBM": "srmcmc_tf.models.short_run",
     "Stage": "srmcmc_tf.models.stage",

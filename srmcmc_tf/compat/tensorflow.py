@@ -69,6 +69,19 @@ def chain_of_datasets(dataset: Any) -> Iterator[Any]:
         yield from chain_of_datasets(source)
 
 
+def layer_of(tensor: Any) -> tuple[Any, list[Any]]:
+    """The Keras layer that a symbolic tensor comes from, and its inputs.
+
+    A layer says its own `output` only if it was called once; those of a
+    Sequential model were called more often.
+    """
+    try:
+        layer, node, _ = tensor._keras_history
+        return layer, list(layer._inbound_nodes[node].input_tensors)
+    except AttributeError:
+        _fail("keras", "tensors that know their layer")
+
+
 @functools.cache
 def tensorflow_gan_metrics() -> types.ModuleType:
     """The module `tensorflow_gan.python.eval.classifier_metrics`.

@@ -69,6 +69,15 @@ class Config(ChainSettings):
         "with strided convolutions, or with average pooling",
         choices=tuple(scales.LEAST_SIZE),
     )
+    conditional: str = setting(
+        "off",
+        "model",
+        "an energy for each class of labeled data",
+        choices=("on", "off"),
+    )
+    classes: int = setting(
+        0, "model", "conditional: how many; 0: those of the data", 0, 100_000
+    )
     n_f: int = setting(64, "model", "feature maps of the first layer", 1, 4096)
     K: int = setting(100, "model", "Langevin steps of a chain", 1, 100_000)
     coarse_K: str = setting(

@@ -84,6 +84,7 @@ _BASELINE_REFUSED = {
         ),
         "runs no chain over images",
     ),
+    **dict.fromkeys(("conditional", "classes", "labels"), "has no classes"),
     "strategy": "learns on one device",
     "beta_1": "has its own",
 }

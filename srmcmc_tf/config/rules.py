@@ -14,6 +14,7 @@ def check(config: "Config") -> None:
     """Raises `UserError` where settings contradict each other."""
     _check_toy(config)
     _check_stages(config)
+    _check_classes(config)
     if config.sigma == "auto" and config.guard == "off":
         raise UserError("--sigma=auto: needs --guard=on")
     chain_settings.check(config)
@@ -36,6 +37,23 @@ def _check_toy(config: "Config") -> None:
     if config.data.points and not config.kind.has_chain:
         raise UserError(
             f"--model={config.model} draws images; {name} are points"
+        )
+
+
+def _check_classes(config: "Config") -> None:
+    """Raises `UserError` where settings do not allow an energy per class."""
+    if config.conditional == "off":
+        if config.classes:
+            raise UserError(
+                f"--classes={config.classes}: only for --conditional"
+            )
+        return
+    if config.data.points:
+        raise UserError(f"--conditional: {config.dataset} has no labels")
+    if config.start in ("data", "degraded", "persistent"):
+        raise UserError(
+            f"--conditional: not for --start={config.start}, whose chains "
+            "would start from images of other classes"
         )
 
 

@@ -35,6 +35,8 @@ ADDED: tuple[tuple[str, Any], ...] = (
     ("clamp", 0.0),
     ("stop", "K"),
     ("stop_below", 0.0),
+    ("conditional", "off"),
+    ("classes", 0),
 )
 
 # The same for format 1, which did not grow: the order tells what was there.

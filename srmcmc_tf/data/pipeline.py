@@ -93,6 +93,7 @@ def batches(
 
 def endless(
     images: np.ndarray,
+    labels: np.ndarray | None = None,
     *,
     batch_size: int = 64,
     sigma: Sigma = 0.03,
@@ -104,11 +105,11 @@ def endless(
     """Returns the batches `start`, `start` + 1, ... of `batches`, without end.
 
     Args:
-        images, batch_size, sigma, flip, seed, start: as of `batches`.
+        images, labels, batch_size, sigma, flip, seed, start: as of `batches`.
         part: (i, n) for the i-th of n equal parts of each batch, for one of n
             workers; by default the whole.
     """
-    batch = _batch(images, None, batch_size, sigma, flip, seed, part)
+    batch = _batch(images, labels, batch_size, sigma, flip, seed, part)
     updates = tf.data.Dataset.range(start, np.iinfo(np.int64).max)
     updates = updates.map(batch, num_parallel_calls=2)
     return _marked(updates.prefetch(2), sigma)

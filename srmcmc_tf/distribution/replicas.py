@@ -59,30 +59,35 @@ class Rows(NamedTuple):
         return values
 
 
-def own_rows(x: tf.Tensor) -> tuple[tf.Tensor, Rows]:
+def own_rows(batch: Any) -> tuple[Any, Rows]:
     """In a replica, its part of a batch, and which rows these are.
 
     Args:
-        x: [n, ...]; n may be 0 if there is more than one replica.
+        batch: a tensor [n, ...], or several of them such as images and labels;
+            n may be 0 if there is more than one replica.
 
     Returns:
-        `x`, or a single row of zeros where there is none, whose share of all
-        means is 0; and the `Rows`.
+        `batch`, or a single row of zeros where there is none, whose share of
+        all means is 0; and the `Rows`.
     """
     replica = _context()
     R, i = replica.num_replicas_in_sync, replica.replica_id_in_sync_group
+    x = tf.nest.flatten(batch)[0]
     n = x.shape[0]
     if R == 1:
         n = tf.shape(x)[0] if n is None else n
-        return x, Rows(0, n, n, n, True)
+        return batch, Rows(0, n, n, n, True)
     if n is not None:  # the same on all replicas, as it is in the graph
-        return x, Rows(i * n, n, R * n, n, True)
+        return batch, Rows(i * n, n, R * n, n, True)
     n = tf.shape(x)[0]
     each = replica.all_reduce("SUM", n * tf.one_hot(i, R, dtype=tf.int32))
     empty = tf.cast(tf.equal(n, 0), tf.int32)
-    x = tf.pad(x, [[0, empty], *[[0, 0]] * (x.shape.rank - 1)])
+    batch = tf.nest.map_structure(
+        lambda x: tf.pad(x, [[0, empty], *[[0, 0]] * (x.shape.rank - 1)]),
+        batch,
+    )
     first = tf.reduce_sum(each[:i])
-    return x, Rows(first, n, tf.reduce_sum(each), n + empty, False)
+    return batch, Rows(first, n, tf.reduce_sum(each), n + empty, False)
 
 
 def total(gradient: list[tf.Tensor | None]) -> list[tf.Tensor | None]:

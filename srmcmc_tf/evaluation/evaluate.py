@@ -18,6 +18,7 @@ from srmcmc_tf.evaluation import (
     measure,
     reference,
 )
+from srmcmc_tf.evaluation.accuracy import accuracy
 from srmcmc_tf.evaluation.image_sets import ImageSet
 from srmcmc_tf.evaluation.reconstruction import reconstruction_error
 from srmcmc_tf.evaluation.records import RecordFile
@@ -52,7 +53,7 @@ def evaluate_run(
             generated files. Records of the same request in it are not measured
             again, and an interrupted call is resumed.
         n: number of samples, those of the seeds 0 to n - 1.
-        metrics: some of `METRICS`.
+        metrics: some of `RUN_METRICS`.
         inception: path of Inception's weights, by default the run's own.
         n_mse: number of left-out examples for "mse", by default all.
 
@@ -60,12 +61,16 @@ def evaluate_run(
         A record for each metric, by name.
     """
     config, model = run.config, run.load_model(best=best)
+    if "accuracy" in metrics and not model.n_classes:
+        raise UserError(
+            f"--metrics=accuracy: {run} is not conditional, it has no classes"
+        )
     found = examples.load(run)
     observed, left_out = found.observed, found.left_out
     fake = image_sets.from_model(model, n, observed.shape[1:])
     file = RecordFile(run.output_directory(out) / EVALUATION, fake.identity)
     names = []
-    compared = [name for name in metrics if name != "mse"]
+    compared = [name for name in metrics if name in SET_METRICS]
     if compared:
         real = image_sets.from_array(observed, config.dataset, "observed")
         network = network_for(real.shape, inception or config.inception, config)
@@ -73,6 +78,10 @@ def evaluate_run(
     if "mse" in metrics:
         _reconstruct_missing(file, model, left_out[:n_mse])
         names.append("mse")
+    if "accuracy" in metrics and found.labels is not None:
+        y = found.labels.left_out
+        file.add({"accuracy": accuracy(model, left_out, y)}, "left out")
+        names.append("accuracy")
     return {name: file.records[name] for name in names}
 
 

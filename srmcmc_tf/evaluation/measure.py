@@ -76,6 +76,8 @@ def describe(name: str, record: Record) -> str:
         real = record["reference"]
         n = f"{real['n']:,}" if real["n"] else "unknown"
         text += f", against {real['name']}, {real['split']}, n={n}"
+    if "classes" in record:
+        text += f" left-out examples of {record['classes']:,} classes"
     if "range" in record:
         text += f", per pixel and channel, of images in {record['range']}"
     if "untrained" in record:

@@ -62,6 +62,10 @@ def find(
     model = source.load_model(best=best)
     if not source.kind.has_chain:
         raise UserError(f"{source}: {source.kind.name} has no energy to climb")
+    if model.n_classes:
+        raise UserError(
+            f"bin/attractors: {source} has an energy for each class, not one"
+        )
     shape = model.image_shape
     x = pixels.to_float(images_of(source, shape, images, n, "observed"))
 

@@ -8,6 +8,7 @@ import numpy as np
 from srmcmc_tf import plots
 from srmcmc_tf.files import atomic, npz
 from srmcmc_tf.generation import COLUMNS, PAIRS
+from srmcmc_tf.generation.labels import Labels, numbers
 from srmcmc_tf.runs.source import Source
 
 
@@ -35,6 +36,7 @@ def interpolate(
     columns: int = COLUMNS,
     out: atomic.PathLike | None = None,
     best: bool = False,
+    labels: Labels | None = None,
 ) -> Interpolation:
     """Interpolates between the z of two seeds, without noise in the chain.
 
@@ -44,8 +46,11 @@ def interpolate(
         columns: number of images per row, both ends included; at least 2.
         out: directory to write to, by default the source's.
         best: uses the best checkpoint, not the newest.
+        labels: classes of a conditional model, those of the first pairs and
+            then again from the first; by default 0, 1, ...
     """
     model = source.load_model(best=best)
+    classes = numbers(source, model, labels) or range(model.n_classes)
     directory = source.output_directory(out)
     seeds = np.arange(2 * pairs).reshape(pairs, 2)
     z1, z2 = (model.start(column.tolist()) for column in seeds.T)
@@ -54,8 +59,13 @@ def interpolate(
     rho[-1] = 0.0
     x = np.stack(
         [
-            model.interpolate(a[None], b[None], rho.tolist())[0].numpy()
-            for a, b in zip(z1, z2, strict=True)
+            model.interpolate(
+                a[None],
+                b[None],
+                rho.tolist(),
+                **({"labels": classes[i % len(classes)]} if classes else {}),
+            )[0].numpy()
+            for i, (a, b) in enumerate(zip(z1, z2, strict=True))
         ]
     )
     found = Interpolation(

@@ -10,38 +10,25 @@ from srmcmc_tf import plots
 from srmcmc_tf.data import pixels
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import atomic, digests, npz
-from srmcmc_tf.generation import SEEDS, informed, sample_file
+from srmcmc_tf.generation import SEEDS, chain_cost, informed, sample_file
 from srmcmc_tf.generation.images import images_of
+from srmcmc_tf.generation.labels import Labels, pairs
 from srmcmc_tf.generation.nearest import Nearest
 from srmcmc_tf.generation.nearest import nearest as compare_with_nearest
-from srmcmc_tf.models import scales
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.models.short_run import ShortRunEBM
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.runs.source import Source
-from srmcmc_tf.sampling import rng
-
-
-class Cost(NamedTuple):
-    """What a chain costs, on average over the first seeds.
-
-    Attributes:
-        steps: made by a chain.
-        spread: standard deviation of `steps`.
-        evaluations: of the gradient f'.
-    """
-
-    steps: float
-    spread: float
-    evaluations: float
 
 
 class Samples(NamedTuple):
     """What `sample` wrote.
 
     Attributes:
-        file: npz of the arrays `x`, `z` and `seeds`.
-        picture: a grid of the first images, or a plot of all points.
+        file: npz of the arrays `x`, `z` and `seeds`, and `labels` of a
+            conditional model.
+        picture: a grid of the first images, a row per class if there are
+            classes; or a plot of all points.
         steps: the steps of the trace; none without one.
         trace: picture of some chains at these steps, and their animation.
         singles: a PNG per sample, if they were asked for.
@@ -55,7 +42,7 @@ class Samples(NamedTuple):
     steps: list[int]
     trace: tuple[pathlib.Path, ...]
     singles: list[pathlib.Path]
-    cost: Cost | None
+    cost: chain_cost.Cost | None
     informed: informed.Informed | None
     nearest: Nearest | None
 
@@ -86,6 +73,7 @@ def sample(
     singles: bool = False,
     nearest: bool = False,
     images: str | None = None,
+    labels: Labels | None = None,
 ) -> Samples:
     """Draws samples of a model. The same seed gives the same sample.
 
@@ -102,28 +90,33 @@ def sample(
         images: a directory of images to start from (seed i from image i mod
             n), for a model whose chains start from images; by default those
             of the run.
+        labels: classes of a conditional model, numbers or names: all seeds are
+            drawn for each. By default a seed has the class seed mod the number
+            of classes.
     """
     model = source.load_model(best=best)
     _set_images(source, model, images)
+    seeds, y = pairs(source, model, seeds, labels)
     directory = source.output_directory(out)
-    seeds = list(seeds)
     chain: dict[str, Any] = {}
     if source.kind.has_chain:
         noise = 0.0 if deterministic else None
         chain = {"K": model.K if K is None else K, "noise": noise}
     file = directory / "samples.npz"
-    _write(file, model, seeds, chain)
+    _write(file, model, seeds, y, chain)
     arrays = npz.read(file)
     x, z = arrays["x"], arrays["z"]
-    picture = _draw(x, directory)
+    picture = _draw(x, y, directory)
     steps = _steps(chain["K"]) if trace else []
     return Samples(
         file,
         picture,
         steps,
-        _trace(model, seeds, steps, chain["noise"], directory) if trace else (),
-        _singles(x, seeds, directory) if singles else [],
-        _cost(model, seeds, chain) if chain else None,
+        _trace(model, seeds, y, steps, chain["noise"], directory)
+        if trace
+        else (),
+        _singles(x, seeds, y, directory) if singles else [],
+        chain_cost.measure(model, seeds, y, **chain) if chain else None,
         informed.report(model, *_images(model, seeds), z, x, directory)
         if getattr(model, "needs_images", False)
         else None,
@@ -140,6 +133,7 @@ def table(
     best: bool = False,
     deterministic: bool = False,
     images: str | None = None,
+    labels: Labels | None = None,
 ) -> Table:
     """Draws the same chains after several numbers of steps.
 
@@ -147,7 +141,7 @@ def table(
         source: a trained run, or a model file, whose model has a chain.
         K: increasing numbers of steps.
         seeds: integers [n]; of images, the first 16 are drawn.
-        out, best, deterministic, images: as for `sample`.
+        out, best, deterministic, images, labels: as for `sample`.
     """
     if list(K) != sorted(set(K)):
         raise UserError(f"--K={list(K)}: must increase")
@@ -155,17 +149,19 @@ def table(
     _set_images(source, model, images)
     directory = source.output_directory(out)
     points = len(model.image_shape) != 3
-    rows = list(seeds) if points else list(seeds)[:16]
+    most = None if points else 16
     noise = 0.0 if deterministic else None
-    x = model.trace(rows, K, noise=noise).numpy()
+    seeds, y = pairs(source, model, seeds, labels)
+    rows = seeds[:most]
+    x = model.trace(rows, K, noise=noise, labels=y and y[:most]).numpy()
     shares = (np.abs(x) > 1).mean(axis=(0, *range(2, x.ndim)))
     outside = dict(zip(K, map(float, shares), strict=True))
-    labels = [f"K={steps}\n{share:.1%}" for steps, share in outside.items()]
+    heads = [f"K={steps}\n{share:.1%}" for steps, share in outside.items()]
     picture = directory / "K.png"
     if points:
-        plots.save(picture, plots.points(x.swapaxes(0, 1), labels))
+        plots.save(picture, plots.points(x.swapaxes(0, 1), heads))
     else:
-        plots.save_table(picture, x, labels)
+        plots.save_table(picture, x, heads)
     return Table(picture, len(rows), outside)
 
 
@@ -191,33 +187,22 @@ def _images(
     return pixels.to_float(found[which]).numpy(), which
 
 
-def _cost(model: ShortRunEBM, seeds: list[int], chain: dict) -> Cost:
-    if all(stage.stop.rule == "K" for stage in model.stages):
-        K = chain["K"]
-        return Cost(K, 0.0, K * model.stages[-1].kernel.evaluations)
-    some = seeds[: sample_file.BATCH]
-    stages, each = model.stages, [stage.K for stage in model.stages]
-    starts = scales.split(model.start(some), [s.image_shape for s in stages])
-    streams = model.with_streams(rng.stream_per_row(some))
-    x, steps, cost = None, 0, 0
-    for i, (stage, own) in enumerate(streams):
-        K = scales.steps_within(i, chain["K"], each)
-        x = stage.begin(starts[i], x, K > 0)
-        ran = stage.run(x, own, K=K, noise=chain["noise"])
-        x, steps, cost = ran.x, steps + ran.steps, cost + ran.evaluations
-    counts = [np.asarray(n, float) for n in (steps, cost)]
-    return Cost(counts[0].mean(), counts[0].std(), counts[1].mean())
-
-
 def _write(
-    path: pathlib.Path, model: Generator, seeds: list[int], chain: dict
+    path: pathlib.Path,
+    model: Generator,
+    seeds: list[int],
+    y: list[int] | None,
+    chain: dict,
 ) -> None:
     batch = min(sample_file.BATCH, len(seeds))
 
-    def draw(some: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    def draw(
+        some: list[int], *labels: list[int]
+    ) -> tuple[np.ndarray, np.ndarray]:
         # Always whole batches: a shorter one would be traced again.
-        padded = some + [0] * (batch - len(some))
-        x = model.sample(padded, **chain)[: len(some)]
+        rest = [0] * (batch - len(some))
+        options = {**chain, "labels": labels[0] + rest} if labels else chain
+        x = model.sample(some + rest, **options)[: len(some)]
         return x.numpy(), model.start(some).numpy()
 
     shape = model.image_shape
@@ -225,6 +210,7 @@ def _write(
         path,
         draw,
         seeds,
+        y,
         shape=shape,
         z_shape=tuple(model.start([0]).shape[1:]),
         request={
@@ -245,13 +231,18 @@ def _start_of(model: Generator) -> dict[str, Any]:
     return {"images": digests.of_array(found)}
 
 
-def _draw(x: np.ndarray, directory: pathlib.Path) -> pathlib.Path:
+def _draw(
+    x: np.ndarray, y: list[int] | None, directory: pathlib.Path
+) -> pathlib.Path:
     if x.ndim == 2:
         path = directory / "points.png"
         plots.save(path, plots.points(x[None], [f"{len(x):,} samples"]))
     else:
         path = directory / "grid.png"
-        plots.save_grid(path, x[:256])
+        x, columns = x[:256], None
+        if y is not None:
+            x, columns = plots.rows_by_label(x, y[:256])
+        plots.save_grid(path, x, columns)
     return path
 
 
@@ -262,23 +253,31 @@ def _steps(K: int) -> list[int]:
 def _trace(
     model: Generator,
     seeds: list[int],
+    y: list[int] | None,
     steps: list[int],
     noise: float | None,
     directory: pathlib.Path,
 ) -> tuple[pathlib.Path, pathlib.Path]:
     strip, animation = directory / "trace.png", directory / "trace.gif"
-    x = model.trace(seeds[:8], steps, noise=noise).numpy()
+    x = model.trace(seeds[:8], steps, noise=noise, labels=y and y[:8]).numpy()
     x = x.reshape(-1, *x.shape[2:])
     plots.save_grid(strip, x, columns=len(steps), width=1024)
-    frames = model.trace(seeds[:64], steps, noise=noise).numpy()
+    options = dict(noise=noise, labels=y and y[:64])
+    frames = model.trace(seeds[:64], steps, **options).numpy()
     plots.save_animation(animation, frames.swapaxes(0, 1))
     return strip, animation
 
 
 def _singles(
-    x: np.ndarray, seeds: list[int], directory: pathlib.Path
+    x: np.ndarray,
+    seeds: list[int],
+    y: list[int] | None,
+    directory: pathlib.Path,
 ) -> list[pathlib.Path]:
-    paths = [directory / f"seed_{seed:06d}.png" for seed in seeds]
+    names = [f"seed_{seed:06d}" for seed in seeds]
+    if y is not None:
+        names = [f"{name}_label_{n}" for name, n in zip(names, y, strict=True)]
+    paths = [directory / f"{name}.png" for name in names]
     for path, image in zip(paths, x, strict=True):
         plots.save_grid(path, image[None], width=1)
     return paths

@@ -31,8 +31,9 @@ _CHECKSUM = hashlib.sha256().digest_size
 
 def write(
     path: pathlib.Path,
-    draw: Callable[[list[int]], tuple[np.ndarray, np.ndarray]],
+    draw: Callable[..., tuple[np.ndarray, np.ndarray]],
     seeds: list[int],
+    labels: list[int] | None = None,
     *,
     shape: tuple[int, ...],
     z_shape: tuple[int, ...],
@@ -42,18 +43,20 @@ def write(
     """Writes an npz batch by batch; an interrupted call is resumed.
 
     Args:
-        path: the npz: `x`, float32 [n, *shape], `z` [n, *z_shape] and `seeds`.
-        draw: seeds [b] to a pair x, z of arrays of b rows.
+        path: the npz: `x`, float32 [n, *shape], `z` [n, *z_shape], `seeds`,
+            and `labels` if there are any.
+        draw: seeds [b], and their labels if there are any, to a pair x, z of
+            arrays of b rows.
         seeds: integers [n].
+        labels: integers [n], the classes of samples of a conditional model.
         shape: shape of a sample.
         z_shape: shape of a z.
         request: identifies what is drawn. The part file of another request is
             deleted, unless another process is using it.
         batch: samples at once.
     """
-    identity = digests.of_text(
-        json.dumps([request, seeds, batch, shape, z_shape])
-    )
+    named = [request, seeds, batch, shape, z_shape]
+    identity = digests.of_text(json.dumps(named + [labels] * bool(labels)))
     _delete_others(path, identity)
     rows = [len(seeds[i : i + batch]) for i in range(0, len(seeds), batch)]
     with _Part(path, identity, rows, (shape, z_shape)) as part:
@@ -62,14 +65,20 @@ def write(
         with bar:
             while part.done < len(rows):
                 first = part.done * batch
-                some = seeds[first : first + batch]
-                part.append(*_checked(draw(some), some))
+                some, *own = (
+                    numbers[first : first + batch]
+                    for numbers in (seeds, labels)
+                    if numbers is not None
+                )
+                part.append(*_checked(draw(some, *own), some))
                 bar.update(len(some))
         with atomic.writer(path) as file, zipfile.ZipFile(file, "w") as archive:
             _add(archive, "x", (len(seeds), *shape), part.read(0))
             _add(archive, "z", (len(seeds), *z_shape), part.read(1))
-            numbers = np.asarray(seeds, "<i8")
-            _add(archive, "seeds", numbers.shape, [numbers])
+            for name, numbers in (("seeds", seeds), ("labels", labels)):
+                if numbers is not None:
+                    array = np.asarray(numbers, "<i8")
+                    _add(archive, name, array.shape, [array])
         part.path.unlink()
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from srmcmc_tf.models import conditional
+
 Shape = tuple[int, ...]
 
 
@@ -27,23 +29,63 @@ def settings(**values: Any) -> None:
             raise ValueError(f"{name} must be {rule}, not {value!r}")
 
 
-def input_shape(energy: Any, image_shape: Sequence[int] | None) -> Shape:
-    """The shape of an energy's examples; builds the energy if it is not yet.
+def n_classes(energy: Any, given: int | None) -> int:
+    """The number of classes of a conditional energy; 0 if it is none.
 
     Args:
-        energy: any `keras.Model` with one input.
-        image_shape: (h, w, c) of images, (t, c) of series or (d,) of points;
-            needed where the energy does not say.
-
-    Returns:
-        The shape. `ValueError` if the energy does not take such examples, or
-        does not return one value for each.
+        energy: any `keras.Model`.
+        given: the number that was given, if any; needed for a model of images
+            and labels whose head is not that of `energies.conditional`.
     """
     if not isinstance(energy, keras.Model):
         raise TypeError(
             f"energy must be a keras.Model, not {type(energy).__name__}"
         )
     known = _known(energy, "input_shape")
+    found = conditional.n_classes_of(energy)
+    if not (given or found) and isinstance(known, list) and len(known) == 2:
+        raise ValueError(
+            "the energy has two inputs, images and labels: give n_classes=, "
+            "the number of classes"
+        )
+    if given and not (_is_index(given) and given > 1):
+        raise ValueError(f"n_classes must be 2 or more, not {given!r}")
+    if given and isinstance(known, tuple):
+        raise ValueError(
+            f"n_classes={given}: the energy takes no labels; give "
+            f"srmcmc_tf.energies.conditional(energy, {given})"
+        )
+    if given and found and given != found:
+        raise ValueError(
+            f"n_classes={given}, but the energy has a head of {found} classes"
+        )
+    return given or found
+
+
+def input_shape(
+    energy: Any, image_shape: Sequence[int] | None, n_classes: int = 0
+) -> Shape:
+    """The shape of an energy's examples; builds the energy if it is not yet.
+
+    Args:
+        energy: any `keras.Model` with one input; with two, images and labels,
+            if it is conditional.
+        image_shape: (h, w, c) of images, (t, c) of series or (d,) of points;
+            needed where the energy does not say.
+        n_classes: of `n_classes`.
+
+    Returns:
+        The shape. `ValueError` if the energy does not take such examples, or
+        does not return one value for each.
+    """
+    known = _known(energy, "input_shape")
+    if n_classes and isinstance(known, list):
+        known, labels = known
+        if labels not in ((None,), (None, 1)):
+            raise ValueError(
+                "the second input of the energy must be labels [n] or [n, 1], "
+                f"not {labels}"
+            )
     if isinstance(known, list | dict):
         raise ValueError(f"the energy must have one input, not {len(known)}")
     shape = tuple(image_shape or (known or (None, None))[1:])
@@ -60,7 +102,7 @@ def input_shape(energy: Any, image_shape: Sequence[int] | None) -> Shape:
         raise ValueError(
             f"image_shape={shape}, but the energy takes {tuple(known[1:])}"
         )
-    _check_output(_output_shape(energy, shape))
+    _check_output(_output_shape(energy, shape, n_classes))
     return shape
 
 
@@ -91,7 +133,9 @@ def _known(energy: keras.Model, name: str) -> Any:
         return None
 
 
-def _output_shape(energy: keras.Model, shape: Shape) -> tuple[int | None, ...]:
+def _output_shape(
+    energy: keras.Model, shape: Shape, n_classes: int
+) -> tuple[int | None, ...]:
     try:
         if isinstance(energy, keras.Sequential) and not energy.built:
             energy.build((None, *shape))
@@ -99,7 +143,9 @@ def _output_shape(energy: keras.Model, shape: Shape) -> tuple[int | None, ...]:
         if isinstance(known, tuple) and None not in known[1:]:
             return known
         # A subclass says it only by being called, which also builds it.
-        f = energy(tf.zeros([2, *shape]), training=False)
+        x = tf.zeros([2, *shape])
+        inputs = [x, tf.zeros([2], tf.int32)] if n_classes else x
+        f = energy(inputs, training=False)
         found = tuple(f.shape)
     except Exception as error:
         line = (str(error).strip() or repr(error)).splitlines()[0]

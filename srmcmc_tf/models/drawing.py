@@ -13,13 +13,14 @@ from srmcmc_tf.models.sampler import Sampler
 # Chains at once. Their bits do not depend on it.
 BATCH = 256
 
-Draw = Callable[[Any, Any], tf.Tensor]
+Draw = Callable[..., tf.Tensor]
 
 
 def sample(
     model: Sampler,
     seeds: Sequence[int] | None,
     start: Any,
+    labels: Any,
     *,
     verbose: int | str,
     K: Any,
@@ -35,25 +36,28 @@ def sample(
     if seeds is None:
         raise ValueError("give seeds=, such as range(64), or start=")
 
-    def draw(some: Any, own: Any) -> tf.Tensor:
-        return model.trace(some, [K], start=own, **options)[:, 0]
+    def draw(some: Any, own: Any, y: Any) -> tf.Tensor:
+        return model.trace(some, [K], start=own, labels=y, **options)[:, 0]
 
     if not tf.executing_eagerly() or np.ndim(seeds) != 1:
-        return draw(seeds, start)  # a served signature, or an error
+        return draw(seeds, start, labels)  # a served signature, or an error
     if start is not None and len(start) != len(seeds):
         raise ValueError(f"{len(seeds)} seeds, but {len(start)} starts")
-    return in_batches(draw, seeds, start, verbose=verbose)
+    y = model.labels_of(np.asarray(seeds), labels)
+    each = start, *(y or [None])
+    return in_batches(draw, seeds, each, verbose=verbose)
 
 
 def in_batches(
-    draw: Draw, seeds: Any, start: Any, *, verbose: int | str
+    draw: Draw, seeds: Any, each: Sequence[Any], *, verbose: int | str
 ) -> tf.Tensor:
     """Draws a sample per seed, `BATCH` at once.
 
     Args:
-        draw: seeds [b] and their starts, or None, to samples [b, ...].
+        draw: seeds [b] and their part of `each`, to samples [b, ...].
         seeds: integers [n].
-        start: starts [n, ...], or None.
+        each: more that there is for each seed, such as starts [n, ...], or
+            None.
         verbose: 0 for no progress bar, 1 for one, "auto" for one that appears
             after 2 seconds.
     """
@@ -62,7 +66,7 @@ def in_batches(
     seeds = np.asarray(seeds)
     n = len(seeds)
     if n <= BATCH:
-        return draw(seeds, start)
+        return draw(seeds, *each)
     found = None
     bar = tqdm(
         total=n,
@@ -76,8 +80,8 @@ def in_batches(
             # Always whole batches: a shorter one would be traced again.
             first = min(i, n - BATCH)
             some = slice(first, first + BATCH)
-            own = None if start is None else start[some]
-            x = draw(seeds[some], own).numpy()
+            own = (None if one is None else one[some] for one in each)
+            x = draw(seeds[some], *own).numpy()
             if found is None:
                 found = np.empty((n, *x.shape[1:]), x.dtype)
             found[some] = x

@@ -11,6 +11,7 @@ from srmcmc_tf.models import energies, schedules
 from srmcmc_tf.models.baselines.dcgan import DCGAN
 from srmcmc_tf.models.baselines.latent import LatentModel
 from srmcmc_tf.models.baselines.vae import VAE
+from srmcmc_tf.models.conditional import conditional
 from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.models.short_run import ShortRunEBM
 from srmcmc_tf.models.stage import Stage
@@ -116,7 +117,10 @@ def _energy(config: Config, size: int, seed: int) -> keras.Model:
     if config.data.points:
         return energies.mlp(config.data.dimension, **network)
     kind = {"paper": energies.convnet, "pooled": energies.pooled}
-    return kind[config.network](size, config.channels, **network)
+    energy = kind[config.network](size, config.channels, **network)
+    if config.conditional == "on":
+        return conditional(energy, config.classes)
+    return energy
 
 
 def _noise_end(config: Config) -> float | None:

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from srmcmc_tf.models import ema, fit_callbacks, inputs
+from srmcmc_tf.models import ema, fit_callbacks, labels
 
 # Registers the schedules: a saved optimizer may have one.
 from srmcmc_tf.models import schedules as schedules
@@ -54,6 +54,11 @@ class Generator(keras.Model):
         """(h, w, c) of a sample; (d,) if samples are points."""
         raise NotImplementedError
 
+    @property
+    def n_classes(self) -> int:
+        """Number of classes of a conditional model; 0 if it is none."""
+        return 0
+
     def start(self, seeds: Sequence[int]) -> tf.Tensor:
         """The starts or latents z of `seeds`, one per seed."""
         raise NotImplementedError
@@ -96,21 +101,28 @@ class Generator(keras.Model):
     ) -> Any:
         """As of `keras.Model`; see `fit_callbacks` for the callbacks.
 
-        The data are checked by `inputs.prepare`.
+        The data are checked by `labels.pair`.
         """
         other = kwargs.get("validation_data")
         if other is not None:
-            kwargs["validation_data"] = inputs.prepare(other, self.image_shape)
-        x = inputs.prepare(x, self.image_shape)
+            kwargs["validation_data"] = self._validation(other)
+        x, y = labels.pair(x, y, self.image_shape, self.n_classes)
         callbacks = fit_callbacks.arrange(self, callbacks)
         given = x, y, batch_size, epochs, verbose, callbacks
         return super().fit(*given, *args, **kwargs)
 
-    def evaluate(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """As of `keras.Model`; the data are checked by `inputs.prepare`."""
+    def evaluate(
+        self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        """As of `keras.Model`; the data are checked by `labels.pair`."""
         if not kwargs.get("_use_cached_eval_dataset"):  # checked by `fit`
-            x = inputs.prepare(x, self.image_shape)
-        return super().evaluate(x, *args, **kwargs)
+            x, y = labels.pair(x, y, self.image_shape, self.n_classes)
+        return super().evaluate(x, y, *args, **kwargs)
+
+    def _validation(self, data: Any) -> Any:
+        """The `validation_data` of `fit`, checked."""
+        x, y = labels.pair(data, None, self.image_shape, self.n_classes)
+        return x if y is None else (x, y)
 
     @property
     def metrics(self) -> list[keras.metrics.Metric]:

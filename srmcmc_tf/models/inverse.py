@@ -11,7 +11,7 @@ from srmcmc_tf.sampling import inversion
 
 
 def with_pullback(
-    stages: Sequence[Stage], z: tf.Tensor, K: Any
+    stages: Sequence[Stage], z: tf.Tensor, K: Any, *y: tf.Tensor
 ) -> tuple[tf.Tensor, inversion.Pullback]:
     """The ends of chains without noise, and how a gradient comes back.
 
@@ -21,6 +21,7 @@ def with_pullback(
         stages: coarse to fine.
         z: the starts of all stages, as of `Sampler.start`.
         K: steps of all stages together.
+        *y: the labels of the chains, if the energies are conditional.
     """
     each = [stage.K for stage in stages]
     starts = scales.split(z, [stage.image_shape for stage in stages])
@@ -29,7 +30,7 @@ def with_pullback(
         steps = scales.steps_within(i, K, each)
         x = stage.begin(start, x, steps > 0)
         x, back = inversion.with_pullback(
-            stage.energy, x, K=steps, step_size=stage.step_size
+            stage.given(*y), x, K=steps, step_size=stage.step_size
         )
         backs.append(back)
         factors.append(tf.where(steps > 0, stage.start_noise, 0.0))

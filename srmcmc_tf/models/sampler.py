@@ -1,18 +1,17 @@
-"""What a short-run model does with its chains: images from seeds, and back."""
+"""What a short-run model does with its chains: images from seeds."""
 
-import functools
-import math
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from srmcmc_tf.distribution import replicas
-from srmcmc_tf.models import inputs, inverse, scales
-from srmcmc_tf.models.generator import Generator, between
+from srmcmc_tf.models import labels as label_checks
+from srmcmc_tf.models import scales
+from srmcmc_tf.models.generator import Generator
 from srmcmc_tf.models.stage import Stage
 from srmcmc_tf.models.starting import Starting
-from srmcmc_tf.sampling import chain, inversion, rng
+from srmcmc_tf.sampling import chain, rng
 from srmcmc_tf.sampling.starts import Start
 
 
@@ -36,6 +35,8 @@ class Sampler(Generator):
     ) -> None:
         super().__init__(seed=seed, **kwargs)
         scales.check([stage.image_shape for stage in stages])
+        if len({stage.n_classes for stage in stages}) > 1:
+            raise ValueError("all stages need energies of the same n_classes")
         # As attributes of their own: Keras does not look into stages.
         self.energy = stages[-1].energy
         self.coarser = [stage.energy for stage in stages[:-1]]
@@ -47,6 +48,11 @@ class Sampler(Generator):
     @property
     def image_shape(self) -> tuple[int, ...]:
         return self.stages[-1].image_shape
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes of a conditional model; 0 if it is none."""
+        return self.stages[-1].n_classes
 
     @property
     def K(self) -> int:
@@ -93,6 +99,7 @@ class Sampler(Generator):
         step_size: float | None = None,
         noise: float | None = None,
         images: Any = None,
+        labels: Any = None,
     ) -> tf.Tensor:
         """The chains of `sample` at some steps, float32 [n, s, h, w, c].
 
@@ -101,9 +108,10 @@ class Sampler(Generator):
         Args:
             seeds: integers, shape [n].
             steps: increasing numbers of steps, [s]; 0 is the start.
-            start, step_size, noise, images: see `sample`.
+            start, step_size, noise, images, labels: see `sample`.
         """
         stream = rng.stream_per_row(seeds)
+        y = self.labels_of(seeds, labels)
         if start is None:
             start = self.start(seeds, images=images)
         starts = self._split(start)
@@ -116,98 +124,19 @@ class Sampler(Generator):
             for j, step in enumerate(steps):
                 until = self._within(i, step)
                 settings = stage.settings(until - done, noise, done)
-                x = chains[i]((x, own), *settings)
+                x = chains[i]((x, own, *y), *settings)
                 done = until
                 frames[j] = scales.later(x, frames[j], until)
         return tf.stack(frames, axis=1)
 
-    def interpolate(
-        self,
-        z1: tf.Tensor,
-        z2: tf.Tensor,
-        rho: Sequence[float],
-        *,
-        K: int | None = None,
-    ) -> tf.Tensor:
-        """The deterministic ends [n, r, h, w, c] of starts between two.
-
-        Args:
-            z1, z2: starts, as of `start`.
-            rho: weights of `z1` in [0, 1], shape [r]; see `between`.
-            K: steps, by default those of the training.
-        """
-        self.starting.check_inverts()
-        shape = self.image_shape
-        if len(self.stages) > 1:
-            shape = (
-                sum(math.prod(stage.image_shape) for stage in self.stages),
-            )
-        z1, z2 = (inputs.images(z, shape, "starts") for z in (z1, z2))
-        z = between(z1, z2, rho)
-        K = tf.cast(self.K if K is None else K, tf.int32)
-        ends = self._shared_ascent(tf.reshape(z, [-1, *z.shape[2:]]), K)
-        shape = tf.concat([tf.shape(z)[:2], self.image_shape], axis=0)
-        return tf.reshape(ends, shape)
-
-    def reconstruct(
-        self,
-        x: tf.Tensor,
-        *,
-        seeds: Sequence[int] | None = None,
-        iterations: int = 200,
-        rule: str = "descent",
-        step: float | None = None,
-        observe: inversion.Observe = tf.identity,
-        K: int | None = None,
-        keep: Container[int] = (),
-    ) -> inversion.Reconstruction:
-        """Infers starts z whose deterministic chains end at given images.
-
-        Descent on ||observe(x) - observe(M(z))||^2 over z, through all steps.
-
-        Args:
-            x: images in [-1, 1], [n, h, w, c].
-            seeds: integers [n] that name the first z; by default 0 to n - 1.
-            iterations: steps of the descent.
-            rule: "descent", the paper's, or "adam".
-            step: factor of the gradient; by default one that was measured.
-            observe: images to what is known of them, such as a part.
-            K: steps of the chain, by default those of the training.
-            keep: iterations at which M(z) is kept as a frame.
-        """
-        self.starting.check_inverts()
-        x = inputs.images(x, self.image_shape)
-        inputs.check_range(x)
-        z = self.start(range(len(x)) if seeds is None else seeds)
-        return inversion.infer(
-            functools.partial(self.with_pullback, K=self.K if K is None else K),
-            x,
-            z,
-            metric=self.metric(),
-            observe=observe,
-            iterations=iterations,
-            rule=rule,
-            step=step,
-            keep=keep,
-            share=self._share,
-        )
-
-    def with_pullback(
-        self, z: tf.Tensor, K: Any
-    ) -> tuple[tf.Tensor, inversion.Pullback]:
-        """The ends of chains without noise, and how a gradient comes back."""
-        return inverse.with_pullback(self.stages, z, K)
-
-    def metric(self) -> tf.Tensor:
-        """Factors of a gradient by z; see `scales.metric`."""
-        return scales.metric(
-            [stage.image_shape for stage in self.stages],
-            [stage.start_noise for stage in self.stages],
-        )
+    def labels_of(self, seeds: Any, labels: Any) -> list[tf.Tensor]:
+        """The labels of the chains of seeds; see `labels.of_seeds`."""
+        return label_checks.of_seeds(seeds, labels, self.n_classes)
 
     def fresh_chains(
         self,
         x: tf.Tensor,
+        y: Sequence[tf.Tensor],
         rows: replicas.Rows,
         stream: rng.AnyStream,
         update: Any,
@@ -216,6 +145,7 @@ class Sampler(Generator):
 
         Args:
             x: data of the finest stage, [n, ...].
+            y: their labels, if the model is conditional: a list of one tensor.
             rows: which rows of the global batch they are.
             stream: of these rows.
             update: number of the update.
@@ -225,7 +155,7 @@ class Sampler(Generator):
         starts = self.starting.of_rows(x, rows, streams, self.seed, update)
         for stage, own, z in zip(self.stages, streams, starts, strict=True):
             before = ran[-1].x if ran else None
-            ran.append(stage.run(stage.begin(z, before), own))
+            ran.append(stage.run(stage.begin(z, before), own, *y))
         return ran
 
     def set_sigmas(self, sigmas: Sequence[Any]) -> None:
@@ -250,15 +180,21 @@ class Sampler(Generator):
             self._shared_chains.append(self._share(stage.ends))
         self._shared_ascent = self._share(self._ascend)
 
-    def _ascend(self, z: tf.Tensor, K: tf.Tensor) -> tf.Tensor:
-        """The ends of the chains without noise after K steps."""
+    def _ascend(self, rows: Sequence[tf.Tensor], K: tf.Tensor) -> tf.Tensor:
+        """The ends of the chains without noise after K steps.
+
+        Args:
+            rows: starts z, and labels if the model is conditional.
+            K: steps of all stages together.
+        """
+        z, *y = rows
         x = None
         for i, (stage, start) in enumerate(
             zip(self.stages, self._split(z), strict=True)
         ):
             steps = self._within(i, K)
             x = stage.begin(start, x, steps > 0)
-            x = stage.compiled.ascend(x, steps)
+            x = stage.compiled.ascend(x, steps, *y)
         return x
 
     def _chains(

@@ -11,6 +11,8 @@ from srmcmc_tf.models.sampler import Sampler
 def write(model: Sampler, filepath: Any, *, verbose: bool = True) -> None:
     """Writes f as the signature `serve`, and the chain as `sample`.
 
+    Those of a conditional model also have the input `labels`.
+
     Args:
         model: a short-run model.
         filepath: a directory.
@@ -18,25 +20,31 @@ def write(model: Sampler, filepath: Any, *, verbose: bool = True) -> None:
     """
     archive = keras.export.ExportArchive()
     archive.track(model)
-    archive.add_endpoint(
-        "serve",
-        lambda x: model(x),
-        [tf.TensorSpec([None, *model.image_shape], tf.float32, name="x")],
-    )
+    images = tf.TensorSpec([None, *model.image_shape], tf.float32, name="x")
     seeds = tf.TensorSpec([None], tf.int64, name="seeds")
+    labels = [tf.TensorSpec([None], tf.int64, name="labels")]
+    y = labels if model.n_classes else []
+
+    def f(x: tf.Tensor, labels: Any = None) -> tf.Tensor:
+        return model(x if labels is None else [x, labels])
+
+    archive.add_endpoint("serve", f, [images, *y])
     if model.needs_images:
         images = tf.TensorSpec([None, *model.image_shape], name="images")
-        archive.add_endpoint(
-            "sample",
-            lambda seeds, images: model.trace(seeds, [model.K], images=images)[
-                :, 0
-            ],
-            [seeds, images],
-        )
+
+        def sample_from(
+            seeds: tf.Tensor, images: tf.Tensor, labels: Any = None
+        ) -> tf.Tensor:
+            options = dict(images=images, labels=labels)
+            return model.trace(seeds, [model.K], **options)[:, 0]
+
+        archive.add_endpoint("sample", sample_from, [seeds, images, *y])
     else:
         if model.starting.kept():
             archive.track(model.starting)
-        archive.add_endpoint(
-            "sample", lambda seeds: model.sample(seeds), [seeds]
-        )
+
+        def sample(seeds: tf.Tensor, labels: Any = None) -> tf.Tensor:
+            return model.trace(seeds, [model.K], labels=labels)[:, 0]
+
+        archive.add_endpoint("sample", sample, [seeds, *y])
     archive.write_out(str(filepath), verbose=verbose)

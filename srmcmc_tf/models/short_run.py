@@ -17,8 +17,9 @@ from srmcmc_tf.models import (
     saved_model,
     update,
 )
+from srmcmc_tf.models import labels as label_checks
 from srmcmc_tf.models.sampler import Sampler
-from srmcmc_tf.models.stage import Stage
+from srmcmc_tf.models.stage import Stage, listed
 from srmcmc_tf.models.stored import StoredSampler
 from srmcmc_tf.sampling import chain, rng
 from srmcmc_tf.sampling.kernels import Kernel
@@ -47,7 +48,9 @@ class ShortRunEBM(StoredSampler):
     Args:
         energy: any `keras.Model`, images [n, h, w, c] to f [n, 1] or [n]; or
             series [n, t, c], or points [n, d]. Or a list of `Stage`, which
-            have the settings of the chain.
+            have the settings of the chain. A conditional energy takes
+            [images, labels] (see `energies.conditional`): then `fit` needs
+            labels, and each chain has one.
         K: steps of a chain, 100 by default.
         step_size: factor of the gradient f' in a step, 1 by default.
         noise: factor of the Gaussian noise in a step, 0.01 by default.
@@ -58,6 +61,7 @@ class ShortRunEBM(StoredSampler):
         start: where they start, a `Start` or its kind.
         image_shape: of one example; needed if the energy does not say it, as
             a subclass of `keras.Model` or a network without an `Input`.
+        n_classes: of a conditional energy that does not say it.
         seed: integer, the random seed of all noise in training.
         **kwargs: of `keras.Model`, such as `name`.
 
@@ -83,6 +87,7 @@ class ShortRunEBM(StoredSampler):
         stop: Stop | str | None = None,
         start: Start | str = "noise",
         image_shape: Sequence[int] | None = None,
+        n_classes: int | None = None,
         seed: int = 0,
         **kwargs: Any,
     ) -> None:
@@ -94,6 +99,7 @@ class ShortRunEBM(StoredSampler):
             "kernel": kernel,
             "stop": stop,
             "image_shape": image_shape,
+            "n_classes": n_classes,
         }
         policy = keras.dtype_policies.get(kwargs.get("dtype") or "float32")
         if policy.name != "float32":
@@ -102,7 +108,7 @@ class ShortRunEBM(StoredSampler):
                 "to the layers of the energy"
             )
         kwargs["dtype"] = policy  # whatever the global policy
-        stages = _stages(energy, settings)
+        stages = listed(energy, settings)
         super().__init__(stages, start=start, seed=seed, **kwargs)
         self.built = True
 
@@ -117,16 +123,6 @@ class ShortRunEBM(StoredSampler):
         ),
         "sigma",
     )
-
-    def call(self, x: Any, training: bool = False) -> tf.Tensor:
-        """f(x), the negative energy, float32: [n, h, w, c] to [n, 1]."""
-        x = inputs.images(x, self.image_shape)
-        return keras.ops.cast(self.energy(x, training=training), "float32")
-
-    def predict(self, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """f(x) of arrays or datasets, as of `keras.Model`."""
-        x = inputs.prepare(x, self.image_shape)
-        return super().predict(x, *args, **kwargs)
 
     def compile(
         self,
@@ -163,7 +159,7 @@ class ShortRunEBM(StoredSampler):
             compat.expect_summed_gradients(self.optimizer)
 
     def fit(self, x: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """As of `keras.Model`; the data are checked by `inputs.prepare`."""
+        """As of `keras.Model`; a conditional model needs labels, too."""
         added = inputs.added_sigma(x)
         own = [stage.sigma for stage in self.stages if stage.sigma]
         if own and (added is not None and added != 0):
@@ -176,13 +172,13 @@ class ShortRunEBM(StoredSampler):
 
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One update of Algorithm 1; returns its quantities by name."""
-        x, rows = self._batch(data)
-        stages = self._stages(x, rows, rng.TRAIN, self.counter)
+        batch, rows = self._batch(data)
+        stages = self._stages(batch, rows, rng.TRAIN, self.counter)
         layers = rng.stream(self.seed).fold(rng.LAYERS, self.counter)
         for i, (energy, _, _) in enumerate(stages):
             layer_state.set_seeds(energy, layers.fold(i))
         with tf.GradientTape() as tape:
-            logs = update.compare(stages, training=True)
+            logs = update.compare(stages, batch[1:], training=True)
             # The gradient is summed over replicas; the paper takes the mean.
             loss = self.optimizer.scale_loss(rows.share(logs["loss"]))
         self.starting.store(stages[0][2].x, rows, self.seed, self.counter)
@@ -195,9 +191,9 @@ class ShortRunEBM(StoredSampler):
 
     def test_step(self, data: Any) -> dict[str, tf.Tensor]:
         """The quantities of an update on other data, without the update."""
-        x, rows = self._batch(data)
-        stages = self._stages(x, rows, rng.TEST, 0)
-        logs = update.compare(stages, training=False)
+        batch, rows = self._batch(data)
+        stages = self._stages(batch, rows, rng.TEST, 0)
+        logs = update.compare(stages, batch[1:], training=False)
         logs |= self.stages[-1].statistics(stages[-1][2])
         return self.trackers.update(logs, rows)
 
@@ -210,6 +206,7 @@ class ShortRunEBM(StoredSampler):
         step_size: float | None = None,
         noise: float | None = None,
         images: Any = None,
+        labels: Any = None,
         verbose: int | str = "auto",
     ) -> tf.Tensor:
         """Runs a chain per seed to float32 [n, h, w, c], not clipped.
@@ -225,6 +222,8 @@ class ShortRunEBM(StoredSampler):
             step_size: factor of f', by default that of the training.
             noise: factor of the noise, by default that of the training.
             images: one for each seed, for a model that `needs_images`.
+            labels: the class of each sample of a conditional model, or one
+                for all; by default seed mod `n_classes`.
             verbose: 0 for no progress bar, 1 for one, "auto" for one in calls
                 of more than 2 seconds.
 
@@ -236,7 +235,7 @@ class ShortRunEBM(StoredSampler):
         if images is not None and seeds is not None:
             start = self.start(seeds, images=images)
         options: Any = dict(step_size=step_size, noise=noise, verbose=verbose)
-        return drawing.sample(self, seeds, start, K=K, **options)
+        return drawing.sample(self, seeds, start, labels, K=K, **options)
 
     def export(
         self, filepath: Any, format: str = "tf_saved_model", **kwargs: Any
@@ -270,31 +269,26 @@ class ShortRunEBM(StoredSampler):
         self.compile_chains(self._jit_chain)
         self.set_seed(self.seed)  # the settings are part of the same graphs
 
-    def _batch(self, data: Any) -> tuple[tf.Tensor, replicas.Rows]:
-        """A replica's images of a batch, and which rows they are."""
-        return replicas.own_rows(inputs.batch(data, self.image_shape))
+    def _batch(self, data: Any) -> tuple[list[tf.Tensor], replicas.Rows]:
+        """A replica's images of a batch, and which rows they are.
+
+        A conditional model has their labels, too.
+        """
+        batch = [inputs.batch(data, self.image_shape)]
+        if self.n_classes:
+            batch.append(label_checks.of_batch(data, self.n_classes))
+        return replicas.own_rows(batch)
 
     def _stages(
-        self, x: tf.Tensor, rows: replicas.Rows, *draw: Any
+        self, batch: list[tf.Tensor], rows: replicas.Rows, *draw: Any
     ) -> list[tuple[keras.Model, tf.Tensor, chain.Chain]]:
         """Each stage's energy, data, and chains with the noise of `draw`."""
         stream = rows.stream(rng.stream(self.seed).fold(*draw, 0))
+        x, *y = batch
         data = [
             stage.data(x, own, self.counter)
             for stage, own in self.with_streams(stream)
         ]
-        ran = self.fresh_chains(data[-1], rows, stream, draw[-1])
+        ran = self.fresh_chains(data[-1], y, rows, stream, draw[-1])
         energies = [stage.energy for stage in self.stages]
         return list(zip(energies, data, ran, strict=True))
-
-
-def _stages(
-    energy: keras.Model | Sequence[Stage], settings: dict[str, Any]
-) -> Sequence[Stage]:
-    """The stages that the arguments of a model describe."""
-    given = {name: v for name, v in settings.items() if v is not None}
-    if isinstance(energy, keras.Model):
-        return [Stage(energy, **given)]
-    if given:
-        raise ValueError(f"{', '.join(given)}: these are settings of a Stage")
-    return energy

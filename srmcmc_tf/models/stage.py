@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from srmcmc_tf.models import checks, scales
-from srmcmc_tf.sampling import chain, rng
+from srmcmc_tf.sampling import chain, kernels, rng
 from srmcmc_tf.sampling.kernels import LANGEVIN, Kernel, Project
 from srmcmc_tf.sampling.stopping import Stop
 
@@ -28,6 +28,8 @@ class Stage:
     Args:
         energy: any `keras.Model`, images [n, h, w, c] to f [n, 1] or [n]; or
             series [n, t, c], or points [n, d]. It is built if it is not yet.
+            A conditional one takes [images, labels]; see
+            `energies.conditional`.
         K: steps of a chain.
         step_size: factor of the gradient f' in a step.
         noise: factor of the Gaussian noise in a step.
@@ -41,6 +43,8 @@ class Stage:
         kernel: which step the chain makes, or its name.
         stop: when it stops, or the name of a rule.
         image_shape: of one example, where the energy does not say it.
+        n_classes: number of classes of a conditional energy, where it does
+            not say it; 0 for one without labels.
 
     Examples:
 
@@ -66,6 +70,7 @@ class Stage:
         kernel: Kernel | str = LANGEVIN,
         stop: Stop | str = "K",
         image_shape: Sequence[int] | None = None,
+        n_classes: int | None = None,
     ) -> None:
         checks.settings(
             K=K,
@@ -75,7 +80,10 @@ class Stage:
             start_noise=start_noise,
             sigma=sigma,
         )
-        self.image_shape = checks.input_shape(energy, image_shape)
+        self.n_classes = checks.n_classes(energy, n_classes)
+        self.image_shape = checks.input_shape(
+            energy, image_shape, self.n_classes
+        )
         self.energy = energy
         self.K, self.step_size = K, step_size
         self.noise, self.noise_end = noise, noise_end
@@ -123,10 +131,14 @@ class Stage:
         )
         self.compiled = self._compiled(step_size=self.step_size)
 
+    def given(self, *y: tf.Tensor) -> Any:
+        """Its energy; that of the labels y, int32 [n], if it is conditional."""
+        return kernels.given(self.energy, *(y or (None,)))
+
     def stepped(self, step_size: float) -> Callable[..., tf.Tensor]:
         """Its chain with another step size, as a function of rows."""
         compiled = self._compiled(step_size=step_size)
-        return lambda rows, *settings: compiled.langevin(*rows, *settings).x
+        return lambda rows, *settings: _ends(compiled, rows, settings)
 
     def statistics(self, ran: chain.Chain) -> dict[str, tf.Tensor]:
         """What is logged of chains that may stop, or reject a step."""
@@ -163,17 +175,23 @@ class Stage:
         self,
         x: tf.Tensor,
         stream: rng.AnyStream,
-        *,
+        *y: tf.Tensor,
         K: Any = None,
         noise: Any = None,
     ) -> chain.Chain:
-        """Runs its chains from `x`; settings are by default its own."""
+        """Runs its chains from `x`; settings are by default its own.
+
+        A conditional energy needs the labels `y`.
+        """
         stream = stream.fold(rng.CHAIN)
-        return self.compiled.langevin(x, stream, *self.settings(K, noise))
+        return self.compiled.langevin(x, stream, *self.settings(K, noise), *y)
 
     def ends(self, rows: Any, *settings: Any) -> tf.Tensor:
-        """The ends of chains from rows (x, stream), with its `settings`."""
-        return self.compiled.langevin(*rows, *settings).x
+        """The ends of chains from rows (x, stream), with its `settings`.
+
+        Those of a conditional energy are (x, stream, y).
+        """
+        return _ends(self.compiled, rows, settings)
 
     def settings(
         self, K: Any = None, noise: Any = None, first: Any = 0
@@ -217,6 +235,7 @@ class Stage:
             "kernel": dataclasses.asdict(self.kernel),
             "stop": dataclasses.asdict(self.stop),
             "image_shape": self.image_shape,
+            "n_classes": self.n_classes,
         }
 
     @classmethod
@@ -229,3 +248,25 @@ class Stage:
         found["kernel"] = Kernel(**config.get("kernel", {}))
         found["stop"] = Stop(**config.get("stop", {}))
         return cls(**{**config, **found})
+
+
+def listed(
+    energy: keras.Model | Sequence[Stage], settings: dict[str, Any]
+) -> Sequence[Stage]:
+    """The stages that the arguments of a model describe.
+
+    Args:
+        energy: of a single stage; or the stages themselves.
+        settings: of a single stage, by name; None where none was given.
+    """
+    given = {name: v for name, v in settings.items() if v is not None}
+    if isinstance(energy, keras.Model):
+        return [Stage(energy, **given)]
+    if given:
+        raise ValueError(f"{', '.join(given)}: these are settings of a Stage")
+    return energy
+
+
+def _ends(compiled: chain.Compiled, rows: Any, settings: Any) -> tf.Tensor:
+    x, stream, *y = rows
+    return compiled.langevin(x, stream, *settings, *y).x

@@ -179,6 +179,12 @@ class Starting(tf.Module):
                 f"start={start.kind!r}: a model of several stages starts from "
                 "noise"
             )
+        other = start.kind in ("data", "degraded", "persistent")
+        if other and self._stages[-1].n_classes:
+            raise ValueError(
+                f"start={start.kind!r}: not for a conditional model, whose "
+                "chains would start from images of other classes"
+            )
         held = start.kind == "degraded" and start.hold
         for stage in self._stages:
             if stage.stop.rule == "level" and n > 1:

@@ -5,12 +5,12 @@ from typing import Any
 
 import keras
 
-from srmcmc_tf.models.sampler import Sampler
+from srmcmc_tf.models.inference import Inference
 from srmcmc_tf.sampling.starts import Start
 
 
-class StoredSampler(Sampler):
-    """A `Sampler` that can be stored: its energies, settings and chains."""
+class StoredSampler(Inference):
+    """A sampler that can be stored: its energies, settings and chains."""
 
     def checkpoint_items(self) -> dict[str, Any]:
         coarser = {

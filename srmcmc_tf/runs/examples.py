@@ -44,6 +44,8 @@ def digest(
 ) -> str:
     """The digest of a run's examples, and of the images that chains start from.
 
+    That of a conditional run is also of their labels.
+
     Args:
         config: the settings.
         found: their examples.
@@ -52,4 +54,7 @@ def digest(
     text = digests.of_array(found.observed)
     if config.start == "dataset" and starts is not None:
         text = digests.of_text(text + digests.of_array(starts), len(text))
+    if config.conditional == "on" and found.labels is not None:
+        y = digests.of_array(found.labels.observed)
+        text = digests.of_text(text + y, len(text))
     return text

@@ -45,7 +45,8 @@ class OtherNetworks(UserError):
     def __init__(self, origin: str) -> None:
         super().__init__(
             f"{origin} has other networks: --model, --image_size, --channels, "
-            "--n_f, --network and the number of --coarse_K must be its own"
+            "--n_f, --network, --conditional and the number of --coarse_K must "
+            "be its own"
         )
 
 

@@ -44,6 +44,7 @@ def run(
     project: Project | None = None,
     holds: stopping.Holds | None = None,
     compact: bool = False,
+    y: tf.Tensor | None = None,
 ) -> Chain:
     """Moves `x` by `K` steps of a kernel, by default Langevin's.
 
@@ -67,12 +68,18 @@ def run(
         holds: when a chain stops early; see `stopping`. By default none does.
         compact: whether stopped chains leave the batch. Needs a
             `StreamPerRow`; impossible under XLA.
+        y: labels, int32 [n], if f is a function of [x, y]: each chain has its
+            own from start to end.
     """
 
-    def move(x: tf.Tensor, stream: AnyStream, k: tf.Tensor) -> Step:
+    def move(
+        x: tf.Tensor, stream: AnyStream, k: tf.Tensor, rows: Any = None
+    ) -> Step:
         factors = dict(step_size=step_size, noise=noise_at(noise, k))
+        some = y if y is None or rows is None else tf.gather(y, rows)
+        energy = kernels.given(f, some)
         return kernels.step(
-            f, x, stream, k, kernel=kernel, project=project, **factors
+            energy, x, stream, k, kernel=kernel, project=project, **factors
         )
 
     ks = tf.range(first, first + K)
@@ -141,10 +148,12 @@ class Compiled(NamedTuple):
         langevin: (x, stream, K, noise, first) to a `Chain`; it runs whatever
             kernel was chosen, by default Langevin's.
         ascend: (x, K) to the ends.
+
+    Both take the labels y last, if f is a function of [x, y].
     """
 
     langevin: Callable[..., Chain]
-    ascend: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+    ascend: Callable[..., tf.Tensor]
 
 
 def compiled(
@@ -169,6 +178,7 @@ def compiled(
         K: tf.Tensor,
         noise: tf.Tensor,
         first: tf.Tensor,
+        y: tf.Tensor | None = None,
     ) -> Chain:
         factors = dict(step_size=step_size, noise=noise)
         return run(
@@ -181,11 +191,14 @@ def compiled(
             project=project,
             holds=holds,
             compact=isinstance(stream, StreamPerRow) and not jit_compile,
+            y=y,
             **factors,
         )
 
-    def ascent(x: tf.Tensor, K: tf.Tensor) -> tf.Tensor:
-        return ascend(f, x, K=K, step_size=step_size)
+    def ascent(
+        x: tf.Tensor, K: tf.Tensor, y: tf.Tensor | None = None
+    ) -> tf.Tensor:
+        return ascend(kernels.given(f, y), x, K=K, step_size=step_size)
 
     return Compiled(compile(chain), compile(ascent))
 

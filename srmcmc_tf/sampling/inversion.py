@@ -1,6 +1,6 @@
 """Inference of z: descent on ||x - M(z)||^2 through all steps of the chain."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from typing import Any, NamedTuple
 
 import keras
@@ -17,7 +17,7 @@ _OPTIMIZERS = {"descent": keras.optimizers.SGD, "adam": keras.optimizers.Adam}
 
 Observe = Callable[[tf.Tensor], tf.Tensor]
 Pullback = Callable[[tf.Tensor], tf.Tensor]
-Run = Callable[[tf.Tensor], tuple[tf.Tensor, Pullback]]
+Run = Callable[..., tuple[tf.Tensor, Pullback]]
 
 
 class Reconstruction(NamedTuple):
@@ -49,6 +49,7 @@ def infer(
     step: float | None = None,
     keep: Container[int] = (),
     share: Callable[[Callable], Callable] = lambda function: function,
+    y: Sequence[tf.Tensor] = (),
 ) -> Reconstruction:
     """Descends on ||observe(x) - observe(M(z))||^2 from given starts.
 
@@ -65,13 +66,16 @@ def infer(
         keep: iterations at which M(z) is kept as a frame.
         share: wraps a function of a list of tensors [n, ...] so that devices
             share its rows.
+        y: tensors [n, ...] that `run` is given beside z, such as labels.
     """
     target = observe(x)
 
     @tf.function
     def gradient(rows: list[tf.Tensor]) -> tuple[tf.Tensor, ...]:
-        z, target = rows
-        ends, losses, slope = misfit(run, z, target, observe=observe)
+        z, target, *y = rows
+        ends, losses, slope = misfit(
+            lambda z: run(z, *y), z, target, observe=observe
+        )
         return ends, losses, metric * slope
 
     gradient = share(gradient)
@@ -79,7 +83,7 @@ def infer(
     optimizer = _OPTIMIZERS[rule](STEP[rule] if step is None else step)
 
     def evaluate(i: int) -> tuple[tf.Tensor, tf.Tensor]:
-        ends, losses, slope = gradient([variable.value(), target])
+        ends, losses, slope = gradient([variable.value(), target, *y])
         if i < iterations:
             optimizer.apply_gradients([(slope, variable)])
         return ends, losses / _pixels(target)

@@ -155,6 +155,26 @@ def step(
     return Step(end, value, norm, tf.cast(accept, tf.float32))
 
 
+class Given(NamedTuple):
+    """f(x, y) as a function of x.
+
+    Attributes:
+        f: callable, a list of a batch [n, ...] and labels to values.
+        y: labels, int32 [n].
+    """
+
+    f: Callable[..., tf.Tensor]
+    y: tf.Tensor
+
+    def __call__(self, x: tf.Tensor) -> tf.Tensor:
+        return self.f([x, self.y])
+
+
+def given(f: Callable[..., tf.Tensor], y: tf.Tensor | None) -> Any:
+    """f as a function of x: f itself, or that of the labels y if any."""
+    return f if y is None else Given(f, y)
+
+
 def gradient(f: Energy, x: tf.Tensor) -> tf.Tensor:
     """f', the gradient of f at `x`."""
     return value_and_gradient(f, x)[1]

@@ -7,6 +7,8 @@ import keras
 import tensorflow as tf
 from keras import layers
 
+from srmcmc_tf.sampling.kernels import Given
+
 # With `training=False`, as in a chain, each is linear or piecewise linear in
 # its input. The exact classes: a subclass may compute something else.
 _LAYERS = {
@@ -85,13 +87,15 @@ def piecewise_linear(f: Any) -> bool:
 
     Args:
         f: a `keras.Model`, or a `functools.partial` of one that fixes
-            `training=False`.
+            `training=False`, or either with the labels of `kernels.Given`.
 
     Returns:
         True if every operation of the network is in a list of known ones,
         nested models included. False for anything else: subclassed models,
         other callables, unknown layers.
     """
+    if isinstance(f, Given):
+        return piecewise_linear(f.f)
     if isinstance(f, functools.partial):
         fixed = not f.args and f.keywords == {"training": False}
         return fixed and piecewise_linear(f.func)
@@ -103,5 +107,6 @@ def piecewise_linear(f: Any) -> bool:
         return functional and all(map(piecewise_linear, f.operations))
     if type(f) is layers.SpectralNormalization:
         return piecewise_linear(f.layer)
-    known = type(f) in _LAYERS
+    # Our conditional head is linear, because labels do not change.
+    known = type(f) in _LAYERS or getattr(f, "linear_given_labels", False)
     return known and getattr(f, "activation", None) in _ACTIVATIONS

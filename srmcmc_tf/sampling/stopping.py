@@ -15,7 +15,7 @@ from srmcmc_tf.sampling.kernels import Step
 from srmcmc_tf.sampling.rng import AnyStream, StreamPerRow
 
 RULES = ("K", "slope", "level")
-Move = Callable[[tf.Tensor, AnyStream, tf.Tensor], Step]
+Move = Callable[..., Step]
 Holds = Callable[[Step], tf.Tensor]
 
 
@@ -84,7 +84,8 @@ def masked(
     """Runs all chains together until the last one stops.
 
     Args:
-        move: (x, stream, k) to a `Step`.
+        move: (x, stream, k) to a `Step`; of `compacted`, also the rows that
+            these chains are of the batch.
         x: starts, [n, ...].
         stream: of the batch.
         holds: a `Step` to bool [n], True where a chain stops.
@@ -123,7 +124,7 @@ def compacted(
             shape_invariants=[(rows, tf.TensorShape([None]))]
         )
         some = tf.gather(x, rows)
-        made = move(some, stream.take(rows), k)
+        made = move(some, stream.take(rows), k, rows)
         tried = tf.tensor_scatter_nd_add(
             tried, rows[:, None], tf.ones_like(rows)
         )

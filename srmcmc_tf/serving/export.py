@@ -104,6 +104,7 @@ def _smallest(image_shape: tuple[int, ...]) -> dict[str, Any]:
     image = np.zeros(image_shape, np.uint8)
     return {
         "seeds": [0],
+        "labels": [0],
         "K": 1,
         "seeds_1": [0],
         "seeds_2": [1],

@@ -58,6 +58,7 @@ class Inputs:
             "seeds": ([None], tf.int64),
             "seeds_1": ([None], tf.int64),
             "seeds_2": ([None], tf.int64),
+            "labels": ([None], tf.int64),
             "K": ([], tf.int32),
             "rho": ([None], tf.float32),
             "iterations": ([], tf.int32),

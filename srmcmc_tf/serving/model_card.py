@@ -38,6 +38,7 @@ def facts(source: Source, model: ShortRunEBM) -> Facts:
     return {
         "image": model.image_shape,
         "K": model.K,
+        **({"n_classes": model.n_classes} if model.n_classes else {}),
         "update": model.update,
         **known,
         "made": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
@@ -154,7 +155,11 @@ def _header(facts: Facts) -> str:
         "license": "other",
         "license_name": "license-of-the-data",
         "library_name": "tensorflow",
-        "pipeline_tag": "unconditional-image-generation",
+        **(
+            {}
+            if "n_classes" in facts
+            else {"pipeline_tag": "unconditional-image-generation"}
+        ),
         "tags": ["energy-based-model", "short-run-mcmc", "saved-model"],
         "datasets": [facts["dataset"]],
         "metrics": list(facts["metrics"]),
@@ -174,7 +179,7 @@ def _text(facts: Facts) -> str:
 
 K = {facts["K"]} Langevin steps on a learned energy, started from uniform
 noise, are the generator (Nijkamp et al., NeurIPS 2019, arXiv:1904.09770).
-
+{_classes_text(facts.get("n_classes", 0))}
 ## Data
 
 - dataset: {facts["dataset"]} (digest {facts["data_digest"]})
@@ -214,6 +219,15 @@ appending `{signatures.WITH_DEFAULTS}` to the name, as in `sample_default`.
 - More steps than in training over-saturate. f is known up to a constant only:
   compare it within this model. Samples have the faults of the data.
 """
+
+
+def _classes_text(n_classes: int) -> str:
+    if not n_classes:
+        return ""
+    return (
+        f"\nIt is conditional: an energy f(x, y) for each of {n_classes:,} "
+        "classes, whose\nnumbers, from 0, are the `labels`.\n"
+    )
 
 
 def _interventions_text(lines: list[str]) -> str:

@@ -5,6 +5,7 @@ Images are float32 in about [-1, 1], uint8, or PNG files. Names of bytes end in
 cannot be answered is an error that names the input at fault, never a NaN.
 """
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable, Mapping
@@ -103,22 +104,42 @@ def input_specs(function: Function) -> dict[str, tf.TensorSpec]:
 
 
 class Served:
-    """A model with its checked inputs, and what several signatures share."""
+    """A model with its checked inputs, and what several signatures share.
+
+    Attributes:
+        labels: of the chains or images of a request, int64 [n]; None unless
+            the model is conditional. See `given`.
+    """
 
     def __init__(self, model: ShortRunEBM, limits: Limits) -> None:
         self.model = model
         self.limits = limits
         self.inputs = Inputs(model.image_shape, limits)
+        self.labels: tf.Tensor | None = None
         specs = self.inputs.specs
+        names = ["images", "iterations", *["labels"] * bool(model.n_classes)]
         # One function for all forms of images: its graph is large.
         self._descend = tf.function(
             self._descend_from_seeds,
-            input_signature=[specs["images"], specs["iterations"]],
+            input_signature=[specs[name] for name in names],
         )
+
+    def given(self, labels: tf.Tensor, n: tf.Tensor) -> "Served":
+        """Returns the same with the labels of a request for n images."""
+        labels = self.inputs.batch("labels", labels)
+        most = self.model.n_classes - 1
+        inside = tf.reduce_all((labels >= 0) & (labels <= most))
+        rule = f"must be from 0 to {most}"
+        labels = checked("labels", labels, inside, rule, labels)
+        rule, count = "must be one for each", tf.size(labels)
+        found = copy.copy(self)
+        found.labels = checked("labels", labels, count == n, rule, count)
+        return found
 
     def energy(self, name: str, x: tf.Tensor) -> Outputs:
         """Returns f of images in [-1, 1] that came as the input `name`."""
-        f = tf.reshape(self.model.energy(x), [-1])
+        y = [] if self.labels is None else [self.labels]
+        f = tf.reshape(self.model.energy([x, *y] if y else x), [-1])
         return {"f": finite(name, f)}
 
     def reconstruct(self, x: tf.Tensor, iterations: tf.Tensor) -> Outputs:
@@ -126,16 +147,18 @@ class Served:
         iterations = self.inputs.count(
             "iterations", iterations, self.limits.iterations
         )
-        ends, mse = self._descend(x, iterations)
+        y = [] if self.labels is None else [self.labels]
+        ends, mse = self._descend(x, iterations, *y)
         mse = finite("iterations", mse)
         return {**in_all_forms("iterations", ends), "mse": mse}
 
     def _descend_from_seeds(
-        self, x: tf.Tensor, iterations: tf.Tensor
+        self, x: tf.Tensor, iterations: tf.Tensor, *y: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         model = self.model
+        labels = [tf.cast(own, tf.int32) for own in y]
         return inversion.descend(
-            functools.partial(model.with_pullback, K=model.K),
+            lambda z: model.with_pullback(z, model.K, *labels),
             x,
             model.start(tf.range(tf.shape(x)[0])),
             iterations=iterations,
@@ -146,7 +169,8 @@ class Served:
 def _sample(served: Served, seeds: tf.Tensor, K: tf.Tensor) -> Outputs:
     seeds = served.inputs.batch("seeds", seeds)
     K = served.inputs.count("K", K, served.limits.K)
-    return in_all_forms("K", served.model.sample(seeds, K=K))
+    x = served.model.sample(seeds, K=K, labels=served.labels)
+    return in_all_forms("K", x)
 
 
 def _interpolate(
@@ -164,7 +188,8 @@ def _interpolate(
     inside = tf.reduce_all((rho >= 0.0) & (rho <= 1.0))
     rho = checked("rho", rho, inside, "must lie in [0, 1]", rho)
     z1, z2 = served.model.start(seeds_1), served.model.start(seeds_2)
-    return in_all_forms("rho", served.model.interpolate(z1, z2, rho))
+    x = served.model.interpolate(z1, z2, rho, labels=served.labels)
+    return in_all_forms("rho", x)
 
 
 def _reconstruct(

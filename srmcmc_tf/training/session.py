@@ -28,6 +28,7 @@ class Session(NamedTuple):
         strategy: the devices.
         stop: ends the run on a signal.
         starts: images that chains start from, if they need any.
+        labels: of the examples, if the model is conditional.
     """
 
     config: Config
@@ -35,6 +36,7 @@ class Session(NamedTuple):
     strategy: tf.distribute.Strategy
     stop: StopOnSignal
     starts: np.ndarray | None = None
+    labels: np.ndarray | None = None
 
 
 class Restored(NamedTuple):
@@ -103,6 +105,7 @@ def fit(
     def part_of_batches(part: tuple[int, int]) -> tf.data.Dataset:
         return pipeline.endless(
             session.observed,
+            session.labels,
             batch_size=config.batch_size,
             # With several stages the model adds the noise, at each size.
             sigma=found.sigma if len(found.sigmas) == 1 else 0.0,

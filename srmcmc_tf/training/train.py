@@ -20,6 +20,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import tensorflow as tf
 
 from srmcmc_tf import errors
@@ -79,7 +80,7 @@ def _as_chief(config: Config, run: Run) -> signal.Signals | None:
     session, found, digest = _prepare(config)
     logger.info("%s: %s", config.dataset, report.examples(found))
     _check_records(run)
-    run.save_config(config, digest)
+    run.save_config(session.config, digest)
     attempt = functools.partial(chief.attempt, session, run)
     return _attempts(session, digest, attempt)
 
@@ -105,11 +106,37 @@ def _prepare(config: Config) -> tuple[Session, Examples, str]:
     precision.check(config.precision)
     strategy = strategies.create(config.strategy, config.batch_size)
     found = examples.load(config)
+    config, labels = _classes(config, found)
     starts = start_images.load(config, found)
     digest = run_examples.digest(config, found, starts)
     stop = StopOnSignal()
-    session = Session(config, found.observed, strategy, stop, starts)
+    session = Session(config, found.observed, strategy, stop, starts, labels)
     return session, found, digest
+
+
+def _classes(
+    config: Config, found: Examples
+) -> tuple[Config, np.ndarray | None]:
+    """The config with the number of classes, and the labels, if needed."""
+    if config.conditional == "off":
+        return config, None
+    if found.labels is None:
+        folder = "; put the images of each class into a folder of its own"
+        raise UserError(
+            f"--conditional: {config.dataset} has no labels"
+            f"{folder if config.dataset == 'folder' else ''}"
+        )
+    labels, n = found.labels.observed, len(found.labels.names)
+    if config.classes not in (0, n):
+        raise UserError(
+            f"--classes={config.classes}: {config.dataset} has {n:,} classes"
+        )
+    if n < 2 or labels.min() < 0 or labels.max() >= n:
+        raise UserError(
+            f"--conditional: {config.dataset} has labels from {labels.min()} "
+            f"to {labels.max()} of {n} classes"
+        )
+    return dataclasses.replace(config, classes=n), labels
 
 
 def _attempts(

@@ -106,3 +106,10 @@ def test_a_mask_is_a_name_or_becomes_a_text(tmp_path):
     assert parsers.mask(text) == text
     with pytest.raises(parsers.Refusal, match="center, left or a picture"):
         parsers.mask(str(tmp_path / "none.png"))
+
+
+def test_classes_are_numbers_or_names():
+    assert parsers.labels("0-2,7") == [0, 1, 2, 7]
+    assert parsers.labels("cat,t-shirt") == ["cat", "t-shirt"]
+    with pytest.raises(parsers.Refusal, match="must be classes"):
+        parsers.labels("cat,")

@@ -95,3 +95,10 @@ def test_the_default_draws_all_ten_digits(tmp_path):
     assert chances.max(axis=1).mean() >= 0.85
     counts = np.bincount(chances.argmax(axis=1), minlength=10)
     assert counts.min() > 0 and counts.max() <= 500 / 4
+
+
+def test_a_switch_needs_no_value():
+    for given in (["--conditional"], ["--conditional", "--K=3"]):
+        assert train.parse(given).given["conditional"] == "on"
+    assert train.parse(["--conditional=off"]).given["conditional"] == "off"
+    assert train.parse(["--flip", "on"]).given["flip"] == "on"

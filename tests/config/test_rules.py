@@ -1,6 +1,7 @@
 import pytest
 
 from srmcmc_tf.config import presets
+from srmcmc_tf.config.config import Config
 from srmcmc_tf.errors import UserError
 
 
@@ -28,3 +29,22 @@ def test_settings_that_contradict_each_other_are_refused(
 ):
     with pytest.raises(UserError, match=message):
         presets.load(dataset, given=given)
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        (dict(classes=3), "--classes=3: only for --conditional"),
+        (
+            dict(conditional="on", dataset="toy_1d", toy="mixtures"),
+            "--conditional: toy_1d has no labels",
+        ),
+        (
+            dict(conditional="on", start="persistent"),
+            "--conditional: not for --start=persistent",
+        ),
+    ],
+)
+def test_an_energy_per_class_needs_labels_and_starts_without(settings, line):
+    with pytest.raises(UserError, match=line):
+        Config(**settings)

@@ -61,6 +61,14 @@ def test_an_uneven_last_batch_is_that_of_one_device(one_and_two):
         np.testing.assert_allclose(two[name], one[name], rtol=2e-5, atol=1e-5)
 
 
+def test_labels_go_with_their_rows(one_and_two):
+    one, two = one_and_two
+    names = [name for name in one if name.startswith("conditional")]
+    assert len(names) == 17
+    for name in names:
+        np.testing.assert_allclose(two[name], one[name], rtol=2e-5, atol=1e-5)
+
+
 def test_two_replicas_continue_the_bank_of_one_device(one_and_two):
     """Also chains that stop at a level, and a batch that divides unevenly."""
     one, two = one_and_two

@@ -6,7 +6,14 @@ import pathlib
 
 import numpy as np
 import pytest
-from helpers import SHARED, TINY, random_images, small_graph, write_images
+from helpers import (
+    SHARED,
+    TINY,
+    random_images,
+    small_graph,
+    untrained_run,
+    write_images,
+)
 
 from srmcmc_tf.config import presets
 from srmcmc_tf.data import examples
@@ -192,3 +199,13 @@ def test_cifar10_test_against_training_images_gives_the_known_fid(tmp_path):
     )
     assert found["fid"]["n"] == 10_000
     assert abs(found["fid"]["value"] - 3.151) < 0.02
+
+
+def test_accuracy_is_of_conditional_runs_only(tiny_run, tmp_path):
+    with pytest.raises(UserError, match="accuracy: .* is not conditional"):
+        evaluate.evaluate_run(tiny_run, metrics=["accuracy"], out=tmp_path)
+    run = untrained_run(tmp_path / "run", conditional="on", classes=10)
+    options = dict(metrics=["accuracy"], n=2, out=tmp_path)
+    found = evaluate.evaluate_run(run, **options)
+    assert found["accuracy"]["n"] == 200
+    assert 0 <= found["accuracy"]["value"] <= 1

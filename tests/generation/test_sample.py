@@ -59,3 +59,17 @@ def test_a_table_measures_the_saturation_for_each_K(tiny_run, tmp_path):
 def test_the_K_of_a_table_must_increase(tiny_run, tmp_path):
     with pytest.raises(UserError, match="must increase"):
         sample.table(tiny_run, seeds=[0], K=[3, 2], out=tmp_path)
+
+
+def test_a_conditional_run_gets_a_row_per_class(tmp_path):
+    run = untrained_run(tmp_path / "run", conditional="on", classes=10)
+    found = sample.sample(
+        run, seeds=[4, 5], labels=[7, 0, 7], out=tmp_path, singles=True
+    )
+    arrays = np.load(found.file)
+    assert list(arrays["labels"]) == [7, 7, 0, 0, 7, 7]
+    expected = run.load_model().sample([4, 5], labels=[0, 0])
+    np.testing.assert_allclose(arrays["x"][2:4], expected, atol=1e-5)
+    width, height = Image.open(found.picture).size
+    assert width > height  # two rows of images, the first of four
+    assert (tmp_path / "seed_000004_label_7.png").exists()

@@ -152,7 +152,7 @@ def test_the_gradient_by_z_is_that_of_a_tape_over_all_stages(pyramid):
     def taped(z):
         with tf.GradientTape() as tape:
             tape.watch(z)
-            ends = pyramid._ascend(z, tf.constant(pyramid.K))
+            ends = pyramid._ascend([z], tf.constant(pyramid.K))
             loss = tf.reduce_sum(weights * tf.cast(ends, tf.float64))
         return ends, tape.gradient(loss, z)
 

@@ -46,3 +46,30 @@ def test_samples_that_start_from_images_are_those_of_python():
         tf.errors.InvalidArgumentError, match="as many as seeds"
     ):
         functions["sample"](x, seeds[:1], K)
+
+
+def test_a_conditional_model_is_served_with_labels_and_a_classifier():
+    energy = srmcmc_tf.energies.conditional(energies.convnet(8, 1, n_f=4), 3)
+    for weight in energy.trainable_variables:
+        weight.assign(weight + 0.1 * np.arange(weight.shape[-1]))
+    found = srmcmc_tf.ShortRunEBM(energy, K=2)
+    chosen = choice.of_model(found)
+    assert set(choice.described(chosen)) == set(chosen)
+    chosen = {n: chosen[n] for n in ("sample", "energy", "classify_png")}
+    assert chosen["sample"].inputs == ("seeds", "labels", "K")
+    limits = signatures.default_limits(found)
+    functions = signatures.build(found, limits, chosen)
+    images, y = random_images(2), tf.constant([2, 0], tf.int64)
+    x = pixels.to_float(images)
+    ends = functions["sample_default"](tf.constant([5, 6], tf.int64), y)
+    expected = found.sample([5, 6], labels=y)
+    np.testing.assert_allclose(ends["images"], expected, atol=1e-5)
+    f = functions["energy"](x, y)["f"]
+    np.testing.assert_allclose(f, found([x, y])[:, 0], atol=1e-5)
+    pngs = tf.stack([tf.io.encode_png(image) for image in images])
+    classes = functions["classify_png"](pngs)
+    np.testing.assert_array_equal(classes["labels"], found.classify(x))
+    assert classes["f"].shape == (2, 3)
+    for bad, line in (([3, 0], "labels must be from 0 to 2"), ([1], "one for")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=line):
+            functions["energy"](x, tf.constant(bad, tf.int64))

@@ -1,6 +1,7 @@
 """Real runs of `bin/train`, ended in every way a run can end."""
 
 import contextlib
+import json
 import os
 import random
 import re
@@ -271,3 +272,32 @@ def test_a_model_too_large_for_the_memory_is_one_line(tmp_path, monkeypatch):
     code, _, err = call("train", f"--workdir={tmp_path / 'run'}", *flags())
     assert code == 1 and err.startswith("train: error: out of memory (OOM")
     assert len(err.splitlines()) == 1 and "smaller --batch_size" in err
+
+
+def test_a_conditional_run_resumes_in_the_same_bits(tmp_path):
+    for name, ends in (("whole", [6]), ("resumed", [3, 6])):
+        for updates in ends:
+            settings = flags(updates=updates, sample_every=10)
+            workdir = f"--workdir={tmp_path / name}"
+            code, _, err = call("train", workdir, "--conditional", *settings)
+            assert code == 0, err
+    config = json.loads((tmp_path / "whole" / "config.json").read_text())
+    assert config["classes"] == 10
+    first, second = state(tmp_path / "whole"), state(tmp_path / "resumed")
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], name)
+    logged = [rows(tmp_path / name) for name in ("whole", "resumed")]
+    assert logged[0] == logged[1] and 0 <= logged[0][-1]["accuracy"] <= 1
+
+
+def test_unlabeled_data_have_no_classes(tmp_path):
+    write_images(tmp_path / "images", random_images(20))
+    folder = ["--dataset=folder", f"--data_dir={tmp_path / 'images'}"]
+    folder += ["--image_size=8", "--channels=1"]
+    for given, line in (
+        (folder, "--conditional: folder has no labels; put the images of"),
+        (["--classes=3"], "--classes=3: digits has 10 classes"),
+    ):
+        workdir = f"--workdir={tmp_path / 'run'}"
+        code, _, err = call("train", workdir, "--conditional", *flags(), *given)
+        assert code == 1 and line in err and len(err.splitlines()) == 1

@@ -19,7 +19,8 @@ from srmcmc_tf.training.callbacks.base import UpdateCallback
 class Pictures(UpdateCallback):
     """Draws samples of fixed seeds, as PNG and in TensorBoard.
 
-    Images make a grid, points of 1 or 2 coordinates a plot.
+    Images make a grid, points of 1 or 2 coordinates a plot. A conditional
+    model of images gets a row per class, with the same seeds in each.
 
     Args:
         directory: the run directory; PNGs go to `samples/`.
@@ -91,15 +92,26 @@ class Pictures(UpdateCallback):
             self._drawn = update
 
     def _picture(self, update: int) -> None:
-        x = np.asarray(self.model.sample(range(self.n)))
+        x, columns = self._sample()
         path = self.run.picture(update)
         if x.ndim == 4:
-            plots.save_grid(path, x)
-            self._show("samples", plots.grid(x), update)
+            plots.save_grid(path, x, columns)
+            self._show("samples", plots.grid(x, columns), update)
         else:
             picture = plots.points(x[None], [f"update {update:,}"])
             plots.save(path, picture)
             self._show("samples", picture, update)
+
+    def _sample(self) -> tuple[np.ndarray, int | None]:
+        """The samples, and how many make a row if that matters."""
+        model = self.model
+        if not model.n_classes or len(model.image_shape) != 3:
+            return np.asarray(model.sample(range(self.n))), None
+        rows = min(model.n_classes, self.n)
+        columns = self.n // rows
+        seeds, labels = np.tile(range(columns), rows), np.arange(rows)
+        x = model.sample(seeds, labels=labels.repeat(columns))
+        return np.asarray(x), columns
 
     def _show(self, name: str, picture: np.ndarray, update: int) -> None:
         assert self._writer  # opened by on_train_begin

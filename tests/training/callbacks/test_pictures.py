@@ -4,6 +4,7 @@ from helpers import events, fit_updates, random_images
 from PIL import Image
 
 import srmcmc_tf
+from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training.callbacks.pictures import Pictures
 
 
@@ -35,3 +36,15 @@ def test_points_are_drawn_too(tmp_path):
 def test_what_cannot_be_drawn_is_refused_before_the_first_update(tmp_path):
     with pytest.raises(ValueError, match=r"samples of shape \(3,\)"):
         fit_points(3, tmp_path)
+
+
+def test_a_conditional_model_gets_a_row_per_class(tmp_path):
+    energy = srmcmc_tf.energies.convnet(8, 1, n_f=2)
+    energy = srmcmc_tf.energies.conditional(energy, 3)
+    model = srmcmc_tf.ShortRunEBM(energy, K=1)
+    model.compile()
+    x, y = np.zeros((3, 8, 8, 1), np.float32), np.arange(3)
+    pictures = Pictures(tmp_path, every=1, n=8)
+    model.fit(x, y, callbacks=[pictures], verbose=0)
+    width, height = Image.open(Run(tmp_path).picture(1)).size
+    assert width < height  # three rows of two
