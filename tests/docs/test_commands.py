@@ -26,7 +26,7 @@ PARSED = (
     r"bin/train --dataset=\w+ .*--recipe=pyramid",
     r"bin/train .*--updates=(600|1200)\b",
     r"bin/train .*(--start=data|--task=upscale|--kernel=mala|--stop=slope)",
-    r"bin/sample --workdir=runs/(inpaint|upscale|conditional) ",
+    r"bin/sample --workdir=runs/(inpaint|upscale|style|conditional) ",
     r"bin/evaluate --workdir=runs/conditional ",
     r"bin/evaluate --preset=",
     r"bin/demo ",
