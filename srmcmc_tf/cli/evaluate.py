@@ -38,7 +38,8 @@ COMMAND = flags.Command(
         Flag(
             "real",
             None,
-            "what to compare with: a folder, an npz, an npz of mu and sigma",
+            "what to compare with (a run: instead of its examples): a folder, "
+            "an npz, an npz of mu and sigma",
             placeholder="SET",
         ),
         Flag(
@@ -80,7 +81,12 @@ def evaluate(argv: list[str]) -> int:
         if source.config.conditional == "on" and "metrics" not in args.given:
             args.metrics = RUN_METRICS
         records = evaluate.evaluate_run(
-            source, best=args.best, n=args.n, metrics=args.metrics, **options
+            source,
+            best=args.best,
+            n=args.n,
+            metrics=args.metrics,
+            real=args.real or "",
+            **options,
         )
     else:
         records = evaluate.evaluate_sets(
@@ -102,7 +108,7 @@ def _source(args: flags.Arguments) -> Source | None:
     """What to measure: a run or a model file; None for two sets of images."""
     given = {"workdir", "preset", "model_file", "fake"} & args.given.keys()
     has_data = bool({"workdir", "preset"} & given)
-    if len(given) != 1 or has_data == bool(args.real):
+    if len(given) != 1 or not (has_data or args.real):
         raise UserError(
             "needs --workdir=RUN, --preset=NAME, --model_file=MODEL.keras and "
             "--real=SET, or --fake=SET and --real=SET"

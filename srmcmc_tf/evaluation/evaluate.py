@@ -41,6 +41,7 @@ def evaluate_run(
     out: PathLike | None = None,
     n: int = N_SAMPLES,
     metrics: Sequence[str] = METRICS,
+    real: PathLike = "",
     inception: PathLike = "",
     n_mse: int | None = None,
 ) -> Records:
@@ -54,6 +55,7 @@ def evaluate_run(
             again, and an interrupted call is resumed.
         n: number of samples, those of the seeds 0 to n - 1.
         metrics: some of `RUN_METRICS`.
+        real: images to compare with instead, as for `evaluate_sets`.
         inception: path of Inception's weights, by default the run's own.
         n_mse: number of left-out examples for "mse", by default all.
 
@@ -72,9 +74,13 @@ def evaluate_run(
     names = []
     compared = [name for name in metrics if name in SET_METRICS]
     if compared:
-        real = image_sets.from_array(observed, config.dataset, "observed")
-        network = network_for(real.shape, inception or config.inception, config)
-        names += _measure_missing(file, fake, network, real, compared)
+        network = network_for(fake.shape, inception or config.inception, config)
+        target = (
+            _target(real, fake, network)
+            if real
+            else image_sets.from_array(observed, config.dataset, "observed")
+        )
+        names += _measure_missing(file, fake, network, target, compared)
     if "mse" in metrics:
         _reconstruct_missing(file, model, left_out[:n_mse])
         names.append("mse")
@@ -110,18 +116,25 @@ def evaluate_sets(
     """
     images = _fakes(fake, n)
     network = network_for(images.shape, inception)
-    target: Reference | ImageSet | None
-    target = reference.from_statistics(real, "real", network)
-    if target is None:
-        target = image_sets.from_path(real, "real")
-        if target.shape != images.shape:
-            raise UserError(
-                f"{target.name} has images of {target.shape}, {images.name} of "
-                f"{images.shape}: both must have one size"
-            )
+    target = _target(real, images, network)
     file = RecordFile(pathlib.Path(out) / EVALUATION, images.identity)
     names = _measure_missing(file, images, network, target, metrics)
     return {name: file.records[name] for name in names}
+
+
+def _target(
+    real: PathLike, fake: ImageSet, network: Network
+) -> ImageSet | Reference:
+    """What `fake` is compared with: statistics, or images of its size."""
+    if known := reference.from_statistics(real, "real", network):
+        return known
+    images = image_sets.from_path(real, "real")
+    if images.shape != fake.shape:
+        raise UserError(
+            f"{images.name} has images of {images.shape}, {fake.name} of "
+            f"{fake.shape}: both must have one size"
+        )
+    return images
 
 
 def _fakes(fake: PathLike | Generator, n: int | None) -> ImageSet:
@@ -177,6 +190,11 @@ def network_for(
     if config and config.data.points:
         return classifiers.toy_classifier(config.dataset, config.toy)
     if shape[2] == 1 or (config and config.data.gray):
+        if inception:
+            raise UserError(
+                f"--inception={inception}: gray images are measured by a "
+                "classifier of digits, which needs no weights"
+            )
         return classifiers.digits_classifier(shape[0])
     network = inception_network.load(inception)
     shared = replicas.share_rows(strategies.local(), network.function)

@@ -63,6 +63,25 @@ def test_a_gray_run_is_measured_under_other_names_than_fid(run):
     assert stored(run.generated_directory)["records"] == found
 
 
+def test_a_run_may_be_compared_with_other_images(run, tmp_path):
+    np.savez(tmp_path / "all.npz", x=examples.load(run.config).observed)
+    options = dict(n=50, metrics=["fid"])
+    own = evaluate.evaluate_run(run, out=tmp_path / "own", **options)
+    real = tmp_path / "all.npz"
+    same = evaluate.evaluate_run(run, real=real, out=tmp_path, **options)
+    name = "digits_classifier_distance"
+    np.testing.assert_allclose(same[name]["value"], own[name]["value"], 1e-4)
+    assert same[name]["reference"]["name"] == "all"
+    np.savez(tmp_path / "large.npz", x=random_images(4, 16, 1))
+    with pytest.raises(UserError, match="both must have one size"):
+        evaluate.evaluate_run(run, real=tmp_path / "large.npz", **options)
+
+
+def test_inception_is_refused_where_a_classifier_measures(run, tmp_path):
+    with pytest.raises(UserError, match="gray images are measured by"):
+        evaluate.evaluate_run(run, inception="weights.npz", out=tmp_path)
+
+
 def test_a_toy_is_measured_by_its_regions(tmp_path):
     changes = dict(toy="rings", n_examples=300, updates=2)
     settings = {**TINY, **changes}
