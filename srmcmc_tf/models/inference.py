@@ -133,6 +133,7 @@ class Inference(Sampler):
             x,
             z,
             metric=self.metric(),
+            best=len(self.stages) > 1,
             observe=observe,
             iterations=iterations,
             rule=rule,

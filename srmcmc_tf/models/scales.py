@@ -73,7 +73,8 @@ def metric(shapes: Sequence[Shape], start_noise: Sequence[float]) -> tf.Tensor:
 
     A pixel of a coarse stage is many of an image, and the z of a following
     stage counts less: without them a descent diverges at the coarse end and
-    does not move at the fine one. 1 for a single stage.
+    does not move at the fine one. All scales together move as far as a single
+    stage does, whose factor is 1.
 
     Args:
         shapes: of the images of each stage, coarse to fine.
@@ -84,6 +85,7 @@ def metric(shapes: Sequence[Shape], start_noise: Sequence[float]) -> tf.Tensor:
         pixels = shapes[-1][0] // shape[0]
         weight = start_noise[i] if i else 1.0
         factor = 1.0 / (pixels * weight) ** 2 if weight else 0.0
+        factor /= len(shapes)
         factors.append(tf.fill([1, *shape], factor))
     return join(factors) if len(factors) > 1 else tf.constant(1.0)
 

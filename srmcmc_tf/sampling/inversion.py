@@ -43,6 +43,7 @@ def infer(
     z: tf.Tensor,
     *,
     metric: Any = 1.0,
+    best: bool = False,
     observe: Observe = tf.identity,
     iterations: int = 200,
     rule: str = "descent",
@@ -59,6 +60,9 @@ def infer(
         z: the first starts.
         metric: factors of the gradient's entries, which make a step of z move
             M(z) as far at each scale.
+        best: whether z, M(z), errors and frames are those of the best z so
+            far, for each image, not of the last: M jumps at the kinks of f,
+            so that a descent does not come to rest.
         observe: images to what is known of them.
         iterations: steps of the descent.
         rule: "descent" or "adam".
@@ -82,14 +86,19 @@ def infer(
     variable = tf.Variable(z)
     optimizer = _OPTIMIZERS[rule](STEP[rule] if step is None else step)
 
+    found: list[tf.Tensor] = []  # losses, z and M(z)
+
     def evaluate(i: int) -> tuple[tf.Tensor, tf.Tensor]:
-        ends, losses, slope = gradient([variable.value(), target, *y])
+        now = tf.identity(variable)
+        ends, losses, slope = gradient([now, target, *y])
         if i < iterations:
             optimizer.apply_gradients([(slope, variable)])
-        return ends, losses / _pixels(target)
+        new = [losses, now, ends]
+        found[:] = _better(new, found) if best and found else new
+        return found[2], found[0] / _pixels(target)
 
     ends, mse, frames = iterate(evaluate, iterations, keep)
-    return Reconstruction(ends, variable.value(), mse, frames)
+    return Reconstruction(ends, found[1], mse, frames)
 
 
 def descend(
@@ -99,23 +108,40 @@ def descend(
     *,
     iterations: Any,
     metric: Any = 1.0,
+    best: bool = False,
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """What `infer` finds by the rule "descent", as one graph, for an export.
 
     Call it inside a `tf.function`.
 
     Args:
-        run, x, z, metric: see `infer`.
+        run, x, z, metric, best: see `infer`.
         iterations: steps of the descent, an integer scalar.
 
     Returns:
         The ends M(z) [n, ...] and their mean squared errors [n].
     """
+    ends, losses, slope = misfit(run, z, x)
     for _ in tf.range(iterations):
-        _, _, slope = misfit(run, z, x)
         z = z - STEP["descent"] * (metric * slope)
-    ends, losses, _ = misfit(run, z, x)
+        new_ends, new_losses, slope = misfit(run, z, x)
+        if best:
+            new_losses, new_ends = _better(
+                [new_losses, new_ends], [losses, ends]
+            )
+        ends, losses = new_ends, new_losses
     return ends, losses / _pixels(x)
+
+
+def _better(a: list[tf.Tensor], b: list[tf.Tensor]) -> list[tf.Tensor]:
+    """For each row that of `a` or `b` with the smaller loss, their first."""
+    smaller = a[0] < b[0]
+    return [
+        tf.where(
+            tf.reshape(smaller, [-1] + [1] * (new.shape.rank - 1)), new, old
+        )
+        for new, old in zip(a, b, strict=True)
+    ]
 
 
 def misfit(

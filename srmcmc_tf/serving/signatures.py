@@ -163,6 +163,7 @@ class Served:
             model.start(tf.range(tf.shape(x)[0])),
             iterations=iterations,
             metric=model.metric(),
+            best=len(model.stages) > 1,
         )
 
 

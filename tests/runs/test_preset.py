@@ -134,6 +134,13 @@ def test_presets_of_the_package_load_and_fit_the_budget(name):
         chosen.config.image_size,
         chosen.config.channels,
     )
-    assert json.dumps(chosen.card["metrics"])
+    card = chosen.card
+    for field in ("dataset", "licence_of_the_data", "command", "made"):
+        assert isinstance(card[field], str) and card[field]
+    assert card["command"].startswith(f"bin/train --dataset={card['dataset']}")
+    assert json.dumps(card["settings"]) and len(card["sha256"]) == 64
+    assert any("distance" in key or key == "fid" for key in card["metrics"])
+    for record in card["metrics"].values():
+        assert record["n"] > 0
     files = preset._DIRECTORY.iterdir()
     assert sum(path.stat().st_size for path in files) <= 4 * 2**20

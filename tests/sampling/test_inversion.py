@@ -118,3 +118,20 @@ def test_a_trace_passes_through_the_samples(tiny_model):
     np.testing.assert_allclose(
         trace[:, 2], tiny_model.sample([5, 6]), atol=1e-6
     )
+
+
+def test_the_best_start_is_kept_where_a_descent_diverges():
+    def run(z):
+        return z, tf.identity
+
+    z, x = tf.constant([[1.0], [5.0]]), tf.zeros([2, 1])
+    settings = dict(metric=30.0, iterations=3)  # each step: z to -5 z
+    last = inversion.infer(run, x, z, **settings)
+    np.testing.assert_allclose(last.z, -125.0 * z)
+    best = inversion.infer(run, x, z, best=True, **settings)
+    np.testing.assert_array_equal(best.z, z)
+    np.testing.assert_array_equal(best.mse, 4 * [[1.0, 25.0]])
+    for found, wanted in ((False, last), (True, best)):
+        ends, mse = inversion.descend(run, x, z, best=found, **settings)
+        np.testing.assert_allclose(ends, wanted.x)
+        np.testing.assert_allclose(mse, wanted.mse[-1])
