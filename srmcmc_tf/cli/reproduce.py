@@ -11,7 +11,7 @@ from srmcmc_tf.cli import app, flags
 from srmcmc_tf.cli.flags import Flag
 from srmcmc_tf.cli.parsers import absolute_path, choice, directory, switch
 from srmcmc_tf.errors import UserError
-from srmcmc_tf.reproduce import cost, experiments
+from srmcmc_tf.reproduce import cost, experiments, scales
 
 _NAMES = (*experiments.plan("paper"), "all")
 COMMAND = flags.Command(
@@ -22,7 +22,7 @@ COMMAND = flags.Command(
             "scale",
             "cpu",
             "paper, cpu (2 cores, 2 hours a table) or smoke",
-            choice(*experiments.SCALES),
+            choice(*scales.SCALES),
         ),
         Flag(
             "workdir",

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from srmcmc_tf.config.config import Config
-from srmcmc_tf.reproduce import experiments
+from srmcmc_tf.reproduce import experiments, scales
 
 # GFLOP a second in the convolutions: two cores as bin/benchmark measured
 # them, and the paper's four Titan Xp from its 16 hours for 100,000 updates.
@@ -26,8 +26,8 @@ def describe(plan: experiments.Plan, names: Sequence[str], scale: str) -> str:
             lines.append(f"  {part.title}")
             for config, measured in _runs(part):
                 run = experiments.directory(config)
-                n = experiments.N[scale] if measured else 0
-                n_mse = experiments.N_MSE[scale] if "mse" in measured else 0
+                n = scales.N[scale] if measured else 0
+                n_mse = scales.N_MSE[scale] if "mse" in measured else 0
                 gflop = _gflop(config, n, n_mse)
                 rate = _CORES if config.image_size >= 32 else _CORES_SMALL
                 cost = (gflop / rate + n / _INCEPTION) / 3600

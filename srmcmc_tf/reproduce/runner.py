@@ -15,7 +15,7 @@ from srmcmc_tf.config.config import Config
 from srmcmc_tf.data import sources
 from srmcmc_tf.errors import NonFiniteError, UserError
 from srmcmc_tf.evaluation import METRICS, evaluate
-from srmcmc_tf.reproduce import experiments, report, sweep, theory
+from srmcmc_tf.reproduce import experiments, report, scales, sweep, theory
 from srmcmc_tf.runs import interventions
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training import train
@@ -140,10 +140,10 @@ class _Work:
             return diverged, {}, [f"{label}: {error}"]
         records = evaluate.evaluate_run(
             run,
-            n=experiments.N[self.scale],
+            n=scales.N[self.scale],
             metrics=[m for m in METRICS if m in (*wanted, "fid", "kid")],
             inception=self.inception,
-            n_mse=experiments.N_MSE[self.scale],
+            n_mse=scales.N_MSE[self.scale],
         )
         found = {name: record["value"] for name, record in records.items()}
         if "f_prime_norm" in wanted:
