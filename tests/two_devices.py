@@ -165,6 +165,7 @@ def bank(strategy, folder):
         for kept, variable in model.starting.kept().items():
             copies = strategy.experimental_local_results(variable)
             found[f"bank {name} {kept}"] = np.stack([c.numpy() for c in copies])
+    return found
 
 
 def conditional(strategy):
