@@ -171,7 +171,9 @@ def bank(strategy, folder):
 def conditional(strategy):
     """A conditional model, whose labels are divided as its images are."""
     with strategy.scope():
-        energy = energies.conditional(energies.convnet(8, 1, n_f=4), 3)
+        energy = srmcmc_tf.energies.conditional(
+            energies.convnet(8, 1, n_f=4), 3
+        )
         model = srmcmc_tf.ShortRunEBM(energy, K=3)
         model.compile(keras.optimizers.SGD(0.1))
     x, y = pixels.to_float(random_images(5)), np.arange(5) % 3

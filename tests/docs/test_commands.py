@@ -28,6 +28,7 @@ PARSED = (
     r"bin/train .*(--start=data|--task=upscale|--kernel=mala|--stop=slope)",
     r"bin/sample --workdir=runs/(inpaint|upscale|style|conditional) ",
     r"bin/evaluate --workdir=runs/conditional ",
+    r"bin/evaluate --workdir=RUN .*(--inception|--real)=",  # Inception's
     r"bin/evaluate --preset=",
     r"bin/demo ",
     r"bin/benchmark",
