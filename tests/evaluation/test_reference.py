@@ -15,12 +15,12 @@ def assert_equal(a, b):
     np.testing.assert_array_equal(a.features, b.features)
 
 
-def test_a_reference_is_computed_once_under_a_telling_name(counting, home):
+def test_a_reference_is_computed_once_under_a_telling_name(counting, cache):
     images = image_sets.from_array(random_images(200), "some set", "observed")
     first = reference.from_images(images, counting.network())
     assert_equal(first, reference.from_images(images, counting.network()))
     assert counting.images == 200
-    (path,) = home.glob("srmcmc_tf/reference/some_set-*")
+    (path,) = cache.glob("srmcmc_tf/reference/some_set-*")
     assert path.name == (
         "some_set-observed-n200-square8x8x1-uint8-tiny-0-"
         f"{images.identity[:8]}.npz"
@@ -33,18 +33,18 @@ def test_a_reference_is_computed_once_under_a_telling_name(counting, home):
     assert counting.images == 600
 
 
-def test_an_interrupted_reference_is_resumed(counting, home, monkeypatch):
+def test_an_interrupted_reference_is_resumed(counting, cache, monkeypatch):
     monkeypatch.setattr(feed, "SAVE_SECONDS", 0)
     array = random_images(300, seed=3)
     images = image_sets.from_array(array, "part", "observed")
     counting.interrupt_after = 128
     with pytest.raises(KeyboardInterrupt):
         reference.from_images(images, counting.network())
-    assert list(home.glob("srmcmc_tf/reference/part-*.part"))
+    assert list(cache.glob("srmcmc_tf/reference/part-*.part"))
     counting.interrupt_after = None
     resumed = reference.from_images(images, counting.network())
     assert counting.images == 300
-    assert not list(home.glob("srmcmc_tf/reference/part-*.part"))
+    assert not list(cache.glob("srmcmc_tf/reference/part-*.part"))
     whole = image_sets.from_array(array, "whole", "observed")
     assert_equal(resumed, reference.from_images(whole, counting.network()))
 
