@@ -30,6 +30,7 @@ PARSED = (
     r"bin/evaluate --workdir=runs/conditional ",
     r"bin/evaluate --workdir=RUN .*(--inception|--real)=",  # Inception's
     r"bin/evaluate --preset=",
+    r"bin/(sample --preset=cifar10 --nearest|reconstruct --preset=cifar10)",
     r"bin/demo ",
     r"bin/benchmark",
     r"bin/reproduce (?!.*--dry_run)",
