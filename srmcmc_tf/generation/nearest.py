@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from srmcmc_tf import plots
-from srmcmc_tf.data import examples, pixels
+from srmcmc_tf.data import pixels
 from srmcmc_tf.errors import UserError
+from srmcmc_tf.runs import examples
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.runs.source import Source
 
@@ -49,7 +50,7 @@ def nearest(source: Source, x: np.ndarray, directory: pathlib.Path) -> Nearest:
         raise UserError(
             f"--nearest: {source} does not know its training images"
         )
-    found = examples.load(source.config)
+    found = examples.load(source)
     flip = source.config.flip == "on"
     x = pixels.to_uint8(np.asarray(x))
     distances, images = neighbors(x, found.observed, flip=flip)
