@@ -41,6 +41,7 @@ def test_a_second_call_measures_nothing_again(tmp_path, monkeypatch):
             for name, value in values.items()
         }
 
+    monkeypatch.setattr(quality, "_write_real", lambda path, config: None)
     monkeypatch.setattr(quality.train, "train", train)
     monkeypatch.setattr(quality.evaluate, "evaluate_run", evaluate_run)
     first = list(quality.quality(tmp_path, 10, 50, ""))
