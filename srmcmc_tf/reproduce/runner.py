@@ -204,6 +204,11 @@ def _setting(config: Config) -> str:
         return f"{config.updates:,} updates, seed {config.seed}"
     average = f"average of weights {config.ema:g}, " if config.ema else ""
     own = "" if config.beta_1 == 0.9 else f"beta_1 {config.beta_1:g}, "
+    if config.learning_rate_half_life:
+        own = (
+            f"halved every {config.learning_rate_half_life:,} updates from "
+            f"{config.anneal_after:,} on, {own}"
+        )
     return (
         f"{config.image_size}x{config.image_size}, n_f={config.n_f}, "
         f"{config.n_examples:,} examples, {config.updates:,} updates of batch "
