@@ -189,11 +189,15 @@ def _interventions(run: Run) -> list[str]:
     return [interventions.describe(one) for one in found]
 
 
-def _settings(runs: Iterable[experiments.Experiment]) -> list[str]:
+def _settings(runs: Sequence[experiments.Experiment]) -> list[str]:
     """Returns the settings of runs, a line for those that share them."""
+    same_K = len({run.config.K for run in runs}) == 1
     labels: dict[str, list[str]] = {}
     for run in runs:
-        labels.setdefault(_setting(run.config), []).append(run.label)
+        own = _setting(run.config)
+        if same_K and run.config.kind.has_chain:
+            own = f"K={run.config.K}, {own}"
+        labels.setdefault(own, []).append(run.label)
     if len(labels) == 1:
         return list(labels)
     return [f"{', '.join(who)}: {what}" for what, who in labels.items()]

@@ -63,10 +63,20 @@ def config(
     data_dir: str,
     model: str = "ebm",
     table: bool = False,
-    n_f_cpu: int | None = None,
+    cpu: dict[str, Any] | None = None,
     **settings: Any,
 ) -> Config:
-    """Returns the paper's config with some settings, reduced to a scale."""
+    """Returns the paper's config with some settings, reduced to a scale.
+
+    Args:
+        dataset: name of a config.
+        scale: one of `SCALES`.
+        data_dir: directory of the datasets.
+        model: "ebm" or a baseline.
+        table: whether runs are compared, and so must settle.
+        cpu: settings of a table's run at scale `cpu`, where they are smaller.
+        **settings: the paper's, where its config has others.
+    """
     paper = dataclasses.replace(presets.load(dataset, model), **settings)
     if scale == "smoke":
         # The embedded digits replace every dataset, and runs that differ by K
@@ -79,10 +89,11 @@ def config(
     if scale == "cpu":
         changes = {"n_f": 32, **_CPU}
         if table:
-            changes = {"n_f": n_f_cpu or _CPU_N_F, **_CPU_TABLE}
+            changes = {"n_f": _CPU_N_F, **_CPU_TABLE}
         if paper.kind.has_chain:
             changes |= {"learning_rate": _CPU_RATE}
             changes |= _CPU_CHAIN if table else {}
+        changes |= cpu or {}
         paper = dataclasses.replace(paper, **changes)
     else:  # the paper had no guard
         paper = dataclasses.replace(paper, guard="off")

@@ -55,7 +55,7 @@ def test_cpu_scale_keeps_what_the_table_varies():
 
 def test_a_smaller_n_f_is_part_of_the_label():
     labels = [r.label for r in experiments.plan("cpu")["table3b"][0].runs]
-    assert labels[-1] == "n_f=32 (paper: 128)"
+    assert labels[-1] == "n_f=16 (paper: 128)"
 
 
 def test_equal_runs_of_two_tables_are_one_run():
