@@ -29,6 +29,8 @@ def pyramid(base: "Config", given: dict[str, Any]) -> dict[str, Any]:
     # From 8x8 on; images of 8x8 from 4x4 on.
     coarser = max((size // 8).bit_length() - 1, 1)
     decay = updates - updates // 2
+    # `auto` is one sigma of all stages.
+    auto = given.get("sigma") == "auto"
     return dict(
         recipe="pyramid",
         network="pooled",
@@ -43,7 +45,7 @@ def pyramid(base: "Config", given: dict[str, Any]) -> dict[str, Any]:
         learning_rate=1e-3,
         beta_1=0.5,
         sigma=0.06,
-        coarse_sigma=",".join(["0.05"] * coarser),
+        coarse_sigma="" if auto else ",".join(["0.05"] * coarser),
         anneal_after=updates // 2,
         # The rate falls to a tenth, sigma to a third.
         learning_rate_half_life=max(round(decay / math.log2(10)), 1),

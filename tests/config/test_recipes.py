@@ -46,3 +46,8 @@ def test_the_decays_end_with_the_updates():
 def test_what_was_given_is_not_changed():
     config = presets.load("cifar10", recipe="pyramid", given={"n_f": 8, "K": 3})
     assert (config.n_f, config.K, config.coarse_K) == (8, 3, "20,10")
+
+
+def test_an_automatic_sigma_is_that_of_all_stages():
+    config = presets.load("digits", recipe="pyramid", given={"sigma": "auto"})
+    assert [scale.sigma for scale in config.scales] == ["auto", "auto"]
