@@ -50,9 +50,10 @@ def fid(
 
     Returns:
         The distance; smaller is better. It is biased by n, so a warning is
-        logged where n is small: only compare values with the same n. Gray
-        images have no FID: a digits classifier replaces Inception, and a
-        warning is logged.
+        logged where n is small: only compare values with the same n. For
+        gray images a digits classifier replaces Inception, and a warning is
+        logged, unless `inception` is given: then they are repeated to three
+        channels.
 
     Examples:
 
@@ -146,7 +147,7 @@ def _measure(
     if network.names[metric] != metric:
         logger.warning(
             "gray images: this is a %s, not the %s of Inception's features; "
-            "for that, repeat the images to 3 channels",
+            "for that, give `inception`",
             network.names[metric],
             metric,
         )

@@ -5,6 +5,7 @@ import pathlib
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import tensorflow as tf
 
 from srmcmc_tf.config.config import Config
 from srmcmc_tf.distribution import replicas, strategies
@@ -184,20 +185,22 @@ def network_for(
 
     Args:
         shape: (h, w, c) of the images.
-        inception: path of Inception's weights, as for `inception.load`.
+        inception: path of Inception's weights, as for `inception.load`. Gray
+            images are measured by Inception if it is given, repeated to three
+            channels, else by a classifier of digits.
         config: of the run, if it is one.
     """
     if config and config.data.points:
         return classifiers.toy_classifier(config.dataset, config.toy)
-    if shape[2] == 1 or (config and config.data.gray):
-        if inception:
-            raise UserError(
-                f"--inception={inception}: gray images are measured by a "
-                "classifier of digits, which needs no weights"
-            )
+    gray = shape[2] == 1 or (config and config.data.gray)
+    if gray and not inception:
         return classifiers.digits_classifier(shape[0])
     network = inception_network.load(inception)
     shared = replicas.share_rows(strategies.local(), network.function)
+    if shape[2] == 1:
+        return network._replace(
+            function=lambda images: shared(tf.repeat(images, 3, axis=3))
+        )
     return network._replace(function=shared)
 
 

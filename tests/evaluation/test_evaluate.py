@@ -77,9 +77,25 @@ def test_a_run_may_be_compared_with_other_images(run, tmp_path):
         evaluate.evaluate_run(run, real=tmp_path / "large.npz", **options)
 
 
-def test_inception_is_refused_where_a_classifier_measures(run, tmp_path):
-    with pytest.raises(UserError, match="gray images are measured by"):
-        evaluate.evaluate_run(run, inception="weights.npz", out=tmp_path)
+def test_gray_images_have_the_fid_of_their_three_equal_channels(
+    graph, tmp_path
+):
+    values = []
+    for channels in (1, 3):
+        out = tmp_path / str(channels)
+        out.mkdir()
+        for i, name in enumerate(("real", "fake")):
+            gray = random_images(40, 8, 1, seed=i)
+            np.savez(out / f"{name}.npz", x=np.repeat(gray, channels, 3))
+        sets = (out / "real.npz", out / "fake.npz")
+        found = evaluate.evaluate_sets(*sets, out=out, inception=graph)
+        values.append([found[name]["value"] for name in ("fid", "kid", "is")])
+    np.testing.assert_array_equal(*values)
+
+
+def test_inception_measures_a_gray_run_if_it_is_given(run, graph, tmp_path):
+    options = dict(out=tmp_path, n=20, metrics=["fid"], inception=graph)
+    assert evaluate.evaluate_run(run, **options)["fid"]["value"] > 0
 
 
 def test_a_toy_is_measured_by_its_regions(tmp_path):
