@@ -5,7 +5,7 @@ from typing import Any
 
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.cli.flags import Flag
-from srmcmc_tf.cli.parsers import choices, integer
+from srmcmc_tf.cli.parsers import choices, existing, integer
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import (
     METRICS,
@@ -33,6 +33,7 @@ COMMAND = flags.Command(
             "fake",
             None,
             "or any images, against --real: a folder or an npz",
+            existing,
             placeholder="SET",
         ),
         Flag(
@@ -40,6 +41,7 @@ COMMAND = flags.Command(
             None,
             "what to compare with (a run: instead of its examples): a folder, "
             "an npz, an npz of mu and sigma",
+            existing,
             placeholder="SET",
         ),
         Flag(

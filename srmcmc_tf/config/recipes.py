@@ -6,6 +6,8 @@ It is not in the paper; docs/recipe.md says what each change is for.
 import math
 from typing import TYPE_CHECKING, Any
 
+from srmcmc_tf.errors import UserError
+
 if TYPE_CHECKING:
     from srmcmc_tf.config.config import Config
 
@@ -24,11 +26,14 @@ def pyramid(base: "Config", given: dict[str, Any]) -> dict[str, Any]:
         given: settings that the user chose. The stages follow the image size,
             and the decays end with the updates.
     """
+    if base.data.points:
+        raise UserError(
+            f"--recipe=pyramid is for images; {base.dataset} are points"
+        )
     size = given.get("image_size", base.image_size)
     updates = given.get("updates", 8_000)
     # From 8x8 on; images of 8x8 from 4x4 on.
     coarser = max((size // 8).bit_length() - 1, 1)
-    decay = updates - updates // 2
     # `auto` is one sigma of all stages.
     auto = given.get("sigma") == "auto"
     return dict(
@@ -46,9 +51,19 @@ def pyramid(base: "Config", given: dict[str, Any]) -> dict[str, Any]:
         beta_1=0.5,
         sigma=0.06,
         coarse_sigma="" if auto else ",".join(["0.05"] * coarser),
+        ema=0.998,
+        **decays(updates),
+    )
+
+
+def decays(updates: int) -> dict[str, Any]:
+    """Returns the schedule of a run: its second half is the decay.
+
+    The learning rate falls to a tenth, sigma to a third.
+    """
+    decay = updates - updates // 2
+    return dict(
         anneal_after=updates // 2,
-        # The rate falls to a tenth, sigma to a third.
         learning_rate_half_life=max(round(decay / math.log2(10)), 1),
         sigma_half_life=max(round(decay / math.log2(3)), 1),
-        ema=0.998,
     )

@@ -3,9 +3,10 @@
 import dataclasses
 from typing import Any
 
-from srmcmc_tf.config import presets
+from srmcmc_tf.config import datasets, presets, recipes
 from srmcmc_tf.config.config import FIELDS, Config
 from srmcmc_tf.config.model_kinds import MODEL_KINDS
+from srmcmc_tf.errors import UserError
 from srmcmc_tf.runs import preset
 
 
@@ -14,6 +15,22 @@ def _networks(config: Config) -> tuple[Any, ...]:
     names = ("model", "image_size", "channels", "n_f", "network")
     values = [getattr(config, name) for name in names]
     return *values, len(config.scales), config.data.points
+
+
+def _check_origin(given: dict[str, Any], base: Config) -> None:
+    """Raises `UserError` for settings that a preset cannot be tuned with."""
+    origin = f"--from={given['initial']}"
+    recipe = given.get("recipe", base.recipe)
+    if recipe != base.recipe:
+        raise UserError(
+            f"--recipe={recipe}: {origin} has the settings of "
+            f"--recipe={base.recipe}"
+        )
+    dataset = datasets.get(given.get("dataset", base.dataset))
+    if dataset.points and not base.data.points:
+        raise UserError(
+            f"{origin} is a model of images; {dataset.name} are points"
+        )
 
 
 def new_config(given: dict[str, Any]) -> Config:
@@ -25,6 +42,9 @@ def new_config(given: dict[str, Any]) -> Config:
     if given.get("initial"):
         base = preset.parse(given["initial"]).config
         base.kind.check_flags(given)
+        _check_origin(given, base)
+        if base.recipe == "pyramid" and "updates" in given:
+            base = dataclasses.replace(base, **recipes.decays(given["updates"]))
         config = dataclasses.replace(base, **given)
         if _networks(config) != _networks(base):
             raise preset.OtherNetworks(f"--from={config.initial}")

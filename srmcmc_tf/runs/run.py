@@ -282,7 +282,8 @@ class Run:
         """`UserError` with the differences where values are not the run's."""
         old = dataclasses.asdict(self.config)
         other = [
-            f"--{flag_name(FIELDS[name])}={value} (the run has {old[name]})"
+            f"--{flag_name(FIELDS[name])}={value} (the run has "
+            f"{'none' if old[name] == '' else old[name]})"
             for name, value in values.items()
             if value != old[name]
             and name not in MACHINE_SETTINGS

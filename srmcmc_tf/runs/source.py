@@ -93,7 +93,10 @@ def open_source(
 
     `UserError` unless it was given exactly one, or where there is none.
     """
-    if sum(map(bool, (workdir, model_file, preset))) != 1:
+    given = sum(map(bool, (workdir, model_file, preset)))
+    if given > 1:
+        raise UserError("give only one of --workdir, --model_file, --preset")
+    if not given:
         raise UserError(
             "needs one of --workdir=RUN, a run of bin/train, "
             "--model_file=MODEL.keras, a saved model, and --preset=NAME "

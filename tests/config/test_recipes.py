@@ -2,7 +2,9 @@ import pytest
 
 from srmcmc_tf.config import presets
 from srmcmc_tf.config.datasets import DATASETS
+from srmcmc_tf.errors import UserError
 
+POINTS = [name for name, dataset in DATASETS.items() if dataset.points]
 IMAGES = [name for name, dataset in DATASETS.items() if not dataset.points]
 
 
@@ -14,6 +16,12 @@ def test_the_recipe_fits_every_dataset_and_size(name, size):
     sizes = [scale.size for scale in config.scales]
     assert sizes[-1] == config.image_size and config.recipe == "pyramid"
     assert sizes[0] == (4 if config.image_size == 8 else 8)
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_the_recipe_is_refused_for_points(name):
+    with pytest.raises(UserError, match="--recipe=pyramid is for images"):
+        presets.load(name, recipe="pyramid")
 
 
 def test_the_papers_recipe_stays_as_it_is():

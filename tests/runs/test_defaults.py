@@ -22,3 +22,26 @@ def test_flags_that_mean_nothing_to_the_model_are_refused():
 def test_a_preset_of_other_networks_is_refused_before_a_run_begins(given):
     with pytest.raises(UserError, match="--from=preset:digits has other"):
         defaults.new_config({"initial": "preset:digits", **given})
+
+
+@pytest.mark.parametrize(
+    "given, refusal",
+    [
+        ({"recipe": "paper"}, "--recipe=paper: --from=preset:digits has"),
+        ({"dataset": "toy_2d"}, "is a model of images; toy_2d are points"),
+    ],
+)
+def test_a_preset_keeps_its_recipe_and_its_kind_of_data(given, refusal):
+    with pytest.raises(UserError, match=refusal):
+        defaults.new_config({"initial": "preset:digits", **given})
+
+
+def test_the_decays_of_a_tuned_preset_end_with_its_updates():
+    given = {"initial": "preset:digits", "updates": 500}
+    tuned = defaults.new_config(given)
+    fresh = {"dataset": "digits", "recipe": "pyramid", "updates": 500}
+    for name in ("anneal_after", "learning_rate_half_life", "sigma_half_life"):
+        expected = getattr(defaults.new_config(fresh), name)
+        assert getattr(tuned, name) == expected < 500
+    chosen = defaults.new_config({**given, "anneal_after": 7})
+    assert chosen.anneal_after == 7

@@ -87,12 +87,13 @@ def test_a_file_is_served(model, file, few_signatures, monkeypatch):
 def test_what_a_file_lacks_is_said_with_the_flag_that_gives_it(file, tiny_run):
     given = f"--model_file={file}"
     both = fails("sample", given, f"--workdir={tiny_run}")
-    assert "needs one of --workdir=RUN" in both and "MODEL.keras" in both
-    assert "needs one of --workdir=RUN" in fails("export")
+    assert "give only one of --workdir, --model_file, --preset" in both
+    neither = fails("export")
+    assert "needs one of --workdir=RUN" in neither and "MODEL.keras" in neither
     assert "give --images=FOLDER" in fails("reconstruct", given)
     assert "--real=SET" in fails("evaluate", given)
     assert "--metrics=mse needs --workdir" in fails(
-        "evaluate", given, "--real=x", "--metrics=mse"
+        "evaluate", given, f"--real={file}", "--metrics=mse"
     )
     assert "--best is for runs" in fails("sample", given, "--best")
 
