@@ -22,7 +22,7 @@ def test_a_dry_run_prints_the_plan_and_trains_nothing(tmp_path, capsys):
     out = tmp_path / "out"
     reproduce.reproduce(["all", "--dry_run", f"--workdir={out}"])
     text = capsys.readouterr().out
-    assert "cifar10_16x16_ebm_K=100_sigma=0.03_n_f=16: 5,000 updates" in text
+    assert "cifar10_16x16_ebm_K=100_sigma=0.03_n_f=16: 3,000 updates" in text
     assert "(shared)" in text and not out.exists()
 
 
