@@ -10,11 +10,11 @@ import keras
 import tensorflow as tf
 
 import srmcmc_tf
-from srmcmc_tf.config import presets
+from srmcmc_tf.config import fields, presets
 from srmcmc_tf.config.config import FIELDS, Config
 from srmcmc_tf.files import atomic, digests
 from srmcmc_tf.models.short_run import ShortRunEBM
-from srmcmc_tf.runs import interventions
+from srmcmc_tf.runs import interventions, preset
 from srmcmc_tf.runs.run import MACHINE_SETTINGS, Run
 from srmcmc_tf.runs.source import Source
 from srmcmc_tf.serving import choice, signatures, versions
@@ -119,11 +119,13 @@ def write(
 
 def _command(config: Config) -> str:
     """Returns the command that trains such a model."""
-    default = presets.load(config.dataset)
+    defaults = [presets.load(config.dataset)]
+    if config.initial:
+        defaults.append(preset.parse(config.initial).config)
     flags = [
-        f" --{name}={getattr(config, name)}"
-        for name in FIELDS
-        if getattr(config, name) != getattr(default, name)
+        f" --{fields.flag_name(field)}={getattr(config, name)}"
+        for name, field in FIELDS.items()
+        if any(getattr(config, name) != getattr(d, name) for d in defaults)
         and name not in ("dataset", *MACHINE_SETTINGS)
     ]
     return f"bin/train --dataset={config.dataset}{''.join(flags)}"

@@ -1,8 +1,11 @@
 import json
+import shlex
 
 import pytest
 
+from srmcmc_tf.cli import train
 from srmcmc_tf.files import digests
+from srmcmc_tf.runs import defaults
 from srmcmc_tf.runs import run as runs
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.serving import model_card, signatures
@@ -87,3 +90,20 @@ def test_interventions_are_those_that_led_to_the_checkpoint(exported):
     (line,) = model_card.facts(run, model)["interventions"]
     assert "update 9: f rises" in line
     run.interventions.write([])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"dataset": "cifar10", "recipe": "pyramid", "updates": 40},
+        {"initial": "preset:digits", "updates": 40, "batch_size": 64},
+        {"initial": "preset:cifar10", "flip": "off", "warm_up": 3},
+    ],
+)
+def test_the_command_of_a_card_gives_the_settings_of_its_run(given):
+    config = defaults.new_config(given)
+    command = shlex.split(model_card._command(config))
+    found = train.parse(command[1:]).given
+    if "from" in found:
+        found["initial"] = found.pop("from")
+    assert defaults.new_config(found) == config
