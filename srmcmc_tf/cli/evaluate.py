@@ -5,7 +5,7 @@ from typing import Any
 
 from srmcmc_tf.cli import app, flags
 from srmcmc_tf.cli.flags import Flag
-from srmcmc_tf.cli.parsers import choices, existing, integer
+from srmcmc_tf.cli.parsers import choices, integer
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import (
     METRICS,
@@ -13,6 +13,7 @@ from srmcmc_tf.evaluation import (
     RUN_METRICS,
     SET_METRICS,
 )
+from srmcmc_tf.files import paths
 from srmcmc_tf.runs.run import EVALUATION, Run
 from srmcmc_tf.runs.source import Source
 
@@ -33,7 +34,6 @@ COMMAND = flags.Command(
             "fake",
             None,
             "or any images, against --real: a folder or an npz",
-            existing,
             placeholder="SET",
         ),
         Flag(
@@ -41,7 +41,6 @@ COMMAND = flags.Command(
             None,
             "what to compare with (a run: instead of its examples): a folder, "
             "an npz, an npz of mu and sigma",
-            existing,
             placeholder="SET",
         ),
         Flag(
@@ -70,6 +69,8 @@ def main() -> None:
 def evaluate(argv: list[str]) -> int:
     args = flags.parse(COMMAND, argv)
     source = _source(args)
+    for path in filter(None, (args.real, args.fake)):
+        paths.existing(path)  # before TensorFlow, and a classifier to train
     app.import_tensorflow()
     import tensorflow as tf
 

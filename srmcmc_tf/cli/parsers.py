@@ -119,13 +119,6 @@ def directory(text: str) -> str:
     return text
 
 
-def existing(text: str) -> str:
-    """Parses the path of a file or a folder that exists."""
-    if not os.path.exists(os.path.expanduser(text)):
-        raise Refusal("no such file or folder")
-    return text
-
-
 def mask(text: str) -> str:
     """Parses the name of a mask, or a picture: white where pixels are known.
 

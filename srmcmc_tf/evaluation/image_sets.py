@@ -87,11 +87,9 @@ def from_path(path: str | os.PathLike[str], split: str) -> ImageSet:
             floats in [-1, 1], [n, h, w, c]. The random order is fixed.
         split: "real" or "fake".
     """
-    path = paths.expanded(path)
+    path = paths.existing(path)
     if path.is_dir():
         return _from_folder(path, split)
-    if not path.exists():
-        raise UserError(f"{path}: no such file or folder")
     images = _read_npz(path, split)
     found = from_array(images, path.stem, split, "asis")
     order = random_order(found.n)

@@ -36,6 +36,14 @@ def expanded(path: PathLike) -> pathlib.Path:
     return pathlib.Path(os.path.expanduser(path))
 
 
+def existing(path: PathLike) -> pathlib.Path:
+    """A path with `~` replaced; `UserError` if there is nothing."""
+    path = expanded(path)
+    if not path.exists():
+        raise UserError(f"{path}: no such file or folder")
+    return path
+
+
 def home() -> pathlib.Path:
     """The home directory of the user; `UserError` where there is none.
 
