@@ -6,7 +6,7 @@ absl parses the command line; types and messages are defined here and in
 
 import textwrap
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -67,6 +67,7 @@ class Command(NamedTuple):
         flags: its flags, in the order of the help.
         operands: the words that may be given beside flags.
         epilog: the end of its help.
+        hints: what to write instead of a flag it does not have, by name.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Command(NamedTuple):
     flags: tuple[Flag, ...]
     operands: tuple[str, ...] = ()
     epilog: str = ""
+    hints: Mapping[str, str] = types.MappingProxyType({})
 
     def help(self) -> str:
         """Returns its help, wrapped to 80 columns."""
@@ -140,9 +142,10 @@ def _values(command: Command, argv: list[str]) -> Arguments:
     try:
         operands = parsed([command.name, *argv])[1:]
     except absl_flags.Error as error:
-        raise UserError(
-            f"{error} (bin/{command.name} --help lists them)"
-        ) from None
+        hint = f"bin/{command.name} --help lists them"
+        if isinstance(error, absl_flags.UnrecognizedFlagError):
+            hint = command.hints.get(error.flagname, hint)
+        raise UserError(f"{error} ({hint})") from None
     for word in operands:
         if not command.operands:
             raise UserError(f"{word!r}: flags look like --name=value")
@@ -173,7 +176,7 @@ MODEL_FILE = Flag(
 PRESET = Flag(
     "preset",
     None,
-    "or a trained model of the package",
+    "or a trained model of the package, or the path of one of your own",
     placeholder="NAME",
 )
 BEST = Flag(

@@ -9,6 +9,7 @@ import numpy as np
 
 from srmcmc_tf.config import masks
 from srmcmc_tf.files import image_file
+from srmcmc_tf.runs import preset
 
 Parser = Callable[[str], Any]
 
@@ -138,3 +139,9 @@ def mask(text: str) -> str:
 def absolute_path(text: str) -> str:
     """Parses a path, so that it means the same from any directory."""
     return os.path.abspath(os.path.expanduser(text)) if text else ""
+
+
+def origin(text: str) -> str:
+    """Parses preset:NAME, or preset:PATH; see `absolute_path`."""
+    prefix, _, name = text.partition(":")
+    return f"{prefix}:{absolute_path(name)}" if preset.is_path(name) else text

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import itertools
+import re
 from typing import Any
 
 from srmcmc_tf.cli import app, flags, parsers
@@ -25,6 +26,15 @@ Trains a short-run MCMC model, or a baseline. Started again in its
 Defaults are those of configs/DATASET.py; below, those of {dataset}
 (bin/train --dataset=NAME --help shows another's)."""
 
+# Absolute paths, so that a run can be resumed from any directory.
+_PARSERS = {
+    "data_dir": parsers.absolute_path,
+    "inception": parsers.absolute_path,
+    "initial": parsers.origin,
+    "mask": parsers.mask,
+    "start_dir": parsers.absolute_path,
+}
+
 
 def main() -> None:
     app.run("train", train)
@@ -36,7 +46,7 @@ def train(argv: list[str]) -> int:
         args.given["initial"] = args.given.pop("from")
     default = _default_workdir(args.dataset, args.model, args.recipe)
     if chosen := args.given.get("initial"):
-        default = f"runs/{chosen.rpartition(':')[2]}_tuned"
+        default = f"runs/{re.split('[:/]', chosen)[-1]}_tuned"
     run = Run(args.given.pop("workdir", "") or default)
     settings = run.settle(args.given)
     # Checks TF_CONFIG before TensorFlow is imported, which takes seconds.
@@ -92,22 +102,17 @@ def _command(default: config.Config) -> flags.Command:
         _DESCRIPTION.format(dataset=default.dataset),
         (workdir, *settings),
         epilog=presets.describe(default.dataset).strip(),
+        hints={"preset": "--from=preset:NAME tunes a trained model"},
     )
 
 
 def _flag(field: dataclasses.Field, default: Any) -> flags.Flag:
     text, allowed = field.metadata["help"], fields.allowed(field)
-    # Absolute paths, so that a run can be resumed from any directory.
-    path = field.name in ("data_dir", "inception", "start_dir")
     return flags.Flag(
         fields.flag_name(field),
         str(default),
         f"{text} ({allowed})" if allowed else text,
-        parsers.absolute_path
-        if path
-        else parsers.mask
-        if field.name == "mask"
-        else functools.partial(config.parse, field.name),
+        _PARSERS.get(field.name) or functools.partial(config.parse, field.name),
         group=field.metadata["group"],
     )
 

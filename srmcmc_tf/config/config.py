@@ -190,8 +190,8 @@ class Config(ChainSettings):
     initial: str = setting(
         "",
         "training",
-        "preset:NAME whose weights it starts from, and whose settings are the "
-        "defaults",
+        "preset:NAME, or preset:PATH of one of your own, whose weights it "
+        "starts from, and whose settings are the defaults",
         flag="from",
     )
     ema: float = setting(

@@ -45,6 +45,8 @@ def new_config(given: dict[str, Any]) -> Config:
         _check_origin(given, base)
         if base.recipe == "pyramid" and "updates" in given:
             base = dataclasses.replace(base, **recipes.decays(given["updates"]))
+        if given.get("sigma") == "auto":  # one sigma of all stages
+            base = dataclasses.replace(base, coarse_sigma="")
         config = dataclasses.replace(base, **given)
         if _networks(config) != _networks(base):
             raise preset.OtherNetworks(f"--from={config.initial}")

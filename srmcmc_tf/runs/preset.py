@@ -1,13 +1,15 @@
-"""Presets: small trained models inside the package, with their model cards.
+"""Presets: small trained models with their model cards, some in the package.
 
 A preset is two files: `NAME.npz`, the weights of all stages in float16, and
 `NAME.json`, its card: data and their license, settings, metrics, the command
-that trained it, and the checksum of the weights.
+that trained it, and the checksum of the weights. One outside of the package is
+named by its path without a suffix.
 """
 
 import functools
 import hashlib
 import io
+import os
 import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -27,7 +29,6 @@ PREFIX = "preset:"
 DEFAULT = "digits"  # what bin/sample and bin/demo show without arguments
 
 _DIRECTORY = pathlib.Path(__file__).resolve().parents[1] / "presets"
-_REMEDY = "install srmcmc_tf again"
 # What is used of a card.
 _CARD = {
     "data_digest": str,
@@ -51,26 +52,37 @@ class OtherNetworks(UserError):
 
 
 def names() -> list[str]:
-    """Returns the presets there are."""
+    """Returns the presets of the package."""
     return sorted(path.stem for path in _DIRECTORY.glob("*.json"))
 
 
 class Preset(Run):
-    """A trained model of the package, in place of a run.
+    """A trained model of the package, or of a path, in place of a run.
 
     What commands write goes to `runs/preset_NAME/`.
 
     Args:
-        name: of the preset; `UserError` where there is none of this name.
+        name: of the preset, or the path of one; `UserError` where there is
+            none.
     """
 
     def __init__(self, name: str) -> None:
-        if name not in names():
+        own = is_path(name)
+        path = pathlib.Path(name).expanduser() if own else _DIRECTORY / name
+        if own and not _file(path, "json").exists():
+            raise UserError(
+                f"no preset {name}: no file {name}.json; bin/export "
+                f"--format=preset --out={name} writes one"
+            )
+        if not own and name not in names():
             hint = fields.suggest(name, names())
             raise UserError(
-                f"no preset {name!r}: there are {', '.join(names())}{hint}"
+                f"no preset {name!r}: there are {', '.join(names())}{hint}; "
+                "one of your own is a path, such as ./mine"
             )
-        super().__init__(f"runs/preset_{name}")
+        self._path = path
+        self._remedy = "export it again" if own else "install srmcmc_tf again"
+        super().__init__(f"runs/preset_{path.name}")
         self.name = name
 
     def __str__(self) -> str:
@@ -79,11 +91,12 @@ class Preset(Run):
     @functools.cached_property
     def card(self) -> dict[str, Any]:
         """What is known of the model."""
-        path = _DIRECTORY / f"{self.name}.json"
+        path = _file(self._path, "json")
         found = json_file.read(
-            path, _CARD, remedy=_REMEDY, newest=upgrade.FORMAT
+            path, _CARD, remedy=self._remedy, newest=upgrade.FORMAT
         )
-        assert found is not None  # its name is that of a file
+        if found is None:
+            raise UserError(f"{path}: no such file; {self._remedy}")
         return found
 
     @functools.cached_property
@@ -94,7 +107,7 @@ class Preset(Run):
         try:
             config = from_dict({**machine, **settings})
         except UserError as error:
-            raise UserError(f"{self}: {error}; {_REMEDY}") from None
+            raise UserError(f"{self}: {error}; {self._remedy}") from None
         return config, self.card["data_digest"]
 
     def measurements(self, identity: str) -> dict[str, Any]:
@@ -106,15 +119,17 @@ class Preset(Run):
 
         `UserError` where they are not those of the card.
         """
-        path = _DIRECTORY / f"{self.name}.npz"
+        path = _file(self._path, "npz")
         try:
             content = path.read_bytes()
         except OSError as error:
-            raise UserError(f"{path}: {error.strerror}; {_REMEDY}") from None
+            raise UserError(
+                f"{path}: {error.strerror}; {self._remedy}"
+            ) from None
         if hashlib.sha256(content).hexdigest() != self.card["sha256"]:
             raise UserError(
                 f"{path} is damaged: its checksum is not that of its model "
-                f"card; {_REMEDY}"
+                f"card; {self._remedy}"
             )
         arrays = npz.read(io.BytesIO(content))
         return [arrays[name].astype(np.float32) for name in sorted(arrays)]
@@ -134,6 +149,11 @@ class Preset(Run):
             assign(model, self.weights(), str(self))
             model.optimizer.iterations.assign(self.card["update"])
         return model
+
+
+def is_path(name: str) -> bool:
+    """Whether a name is the path of a preset outside of the package."""
+    return os.sep in name
 
 
 def parse(text: str) -> Preset:
@@ -159,7 +179,7 @@ def write(out: pathlib.Path, model: "Generator", facts: dict[str, Any]) -> None:
     """Writes a preset: `OUT.npz` and `OUT.json`.
 
     Args:
-        out: path without a suffix, `srmcmc_tf/presets/NAME` for the package.
+        out: its path, without a suffix.
         model: a trained model.
         facts: of `serving.model_card.facts`.
     """
@@ -169,7 +189,7 @@ def write(out: pathlib.Path, model: "Generator", facts: dict[str, Any]) -> None:
     }
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise UserError("a weight is too large for float16, or not finite")
-    weights = out.with_suffix(".npz")
+    weights = _file(out, "npz")
     npz.save(weights, arrays)
     card = {
         **facts,
@@ -177,4 +197,9 @@ def write(out: pathlib.Path, model: "Generator", facts: dict[str, Any]) -> None:
         "weights": "float16; metrics are of the weights before rounding",
         "sha256": hashlib.sha256(weights.read_bytes()).hexdigest(),
     }
-    atomic.write_json(out.with_suffix(".json"), card)
+    atomic.write_json(_file(out, "json"), card)
+
+
+def _file(path: pathlib.Path, kind: str) -> pathlib.Path:
+    # Not `with_suffix`, which would take a dot in the name for one.
+    return path.parent / f"{path.name}.{kind}"

@@ -1,5 +1,6 @@
 """The model card of an export: data, settings, metrics, signatures, limits."""
 
+import contextlib
 import dataclasses
 import json
 import pathlib
@@ -12,6 +13,7 @@ import tensorflow as tf
 import srmcmc_tf
 from srmcmc_tf.config import fields, presets
 from srmcmc_tf.config.config import FIELDS, Config
+from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import atomic, digests
 from srmcmc_tf.models.short_run import ShortRunEBM
 from srmcmc_tf.runs import interventions, preset
@@ -120,8 +122,10 @@ def write(
 def _command(config: Config) -> str:
     """Returns the command that trains such a model."""
     defaults = [presets.load(config.dataset)]
-    if config.initial:
-        defaults.append(preset.parse(config.initial).config)
+    # A preset of one's own may be gone.
+    with contextlib.suppress(UserError):
+        if config.initial:
+            defaults.append(preset.parse(config.initial).config)
     flags = [
         f" --{fields.flag_name(field)}={getattr(config, name)}"
         for name, field in FIELDS.items()

@@ -38,6 +38,7 @@ def test_help_shows_the_defaults_of_the_data_set_asked_for():
 @pytest.mark.parametrize(
     "argv, message",
     [
+        (["--preset=digits"], "--from=preset:NAME tunes"),
         (["--sigmma=0.1"], "sigma"),
         (["--K=none"], "--K=none: must be a whole number"),
         (["digits"], "'digits': flags look like --name=value"),

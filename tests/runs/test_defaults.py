@@ -36,6 +36,13 @@ def test_a_preset_keeps_its_recipe_and_its_kind_of_data(given, refusal):
         defaults.new_config({"initial": "preset:digits", **given})
 
 
+def test_an_automatic_sigma_of_a_tuned_preset_is_that_of_all_stages():
+    given = {"initial": "preset:digits", "sigma": "auto"}
+    assert defaults.new_config(given).coarse_sigma == ""
+    with pytest.raises(UserError, match="no --coarse_sigma"):
+        defaults.new_config({**given, "coarse_sigma": "0.05"})
+
+
 def test_the_decays_of_a_tuned_preset_end_with_its_updates():
     given = {"initial": "preset:digits", "updates": 500}
     tuned = defaults.new_config(given)

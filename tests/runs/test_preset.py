@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -64,6 +65,30 @@ def test_commands_take_a_preset(installed, tmp_path):
     with np.load(tmp_path / "runs/preset_tiny/generated/samples.npz") as found:
         expected = srmcmc_tf.load("preset:tiny").sample([1, 2])
         np.testing.assert_allclose(found["x"], expected, atol=1e-5)
+
+
+def test_a_preset_outside_of_the_package_is_named_by_its_path(
+    files, monkeypatch, tmp_path
+):
+    folder, model = files
+    for kind in ("json", "npz"):  # a dot in a name is not a suffix
+        shutil.copy(folder / f"tiny.{kind}", tmp_path / f"mine.v1.{kind}")
+    monkeypatch.chdir(tmp_path)
+    loaded = srmcmc_tf.load("preset:./mine.v1")
+    np.testing.assert_allclose(loaded.sample([1]), model.sample([1]), atol=0.01)
+    code, out, err = call("sample", "--preset=./mine.v1", "--seeds=1")
+    assert code == 0 and "runs/preset_mine.v1/generated" in out, err
+    run = "--workdir=tuned"
+    given = "--from=preset:./mine.v1", "--updates=1", "--sigma=auto"
+    code, _, err = call("train", *given, run)
+    assert code == 0, err
+    assert Run("tuned").config.initial == f"preset:{tmp_path}/mine.v1"
+    # The preset is needed at the start alone.
+    (tmp_path / "mine.v1.json").unlink()
+    code, _, err = call("export", run, "--format=preset", "--out=again.v2")
+    assert code == 0 and (tmp_path / "again.v2.json").exists(), err
+    with pytest.raises(UserError, match=r"no file \./mine\.v1\.json"):
+        srmcmc_tf.load("preset:./mine.v1")
 
 
 def test_damaged_weights_are_refused(installed, files, monkeypatch, tmp_path):
