@@ -4,7 +4,8 @@
 
 Cost: about 3 minutes on 2 cores.
 Expect: digits of all ten classes. Classifiers trained on the real ones have a
-mean confidence of 0.90 (5 nearest neighbors) and 0.81 (SVC) on the samples.
+mean confidence of 0.90 (5 nearest neighbors) and 0.81 (logistic regression) on
+the samples: see docs/reproduction.md.
 Not in the paper: K and the batch are small for speed, sigma is large because a
 small K needs it, and samples come from averaged weights.
 """

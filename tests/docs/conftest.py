@@ -48,8 +48,9 @@ def project(tmp_path_factory, shared_cache):
         assert code == 0, error
         few = {n: signatures.SIGNATURES[n] for n in ("sample", "energy")}
         patch.setattr(signatures, "SIGNATURES", few)  # for the snippets
-        code, _, error = call("export", flags[0])
-        assert code == 0, error
+        for args in ([], ["--format=preset", f"--out={path / 'mine'}"]):
+            code, _, error = call("export", flags[0], *args)
+            assert code == 0, error
     shutil.copytree(path / "runs/digits/checkpoints", path / "runs/digits/best")
     (path / "RUN").symlink_to(settings["workdir"])
     (path / "runs" / "faces").symlink_to(settings["workdir"])
