@@ -9,21 +9,20 @@ TINY = dict(dataset="digits", image_size=8, channels=1, n_f=2, batch_size=4)
 
 
 def test_the_improved_recipe_is_compared_at_a_fifth_of_the_time(tmp_path):
-    found = quality.legs(tmp_path, 360, {})
+    cost = {"paper": 5.0, "pyramid": 0.2}
+    found = quality.legs(tmp_path, 360, cost, {})
     paper = [leg for leg in found if leg.recipe == "paper"]
     pyramid = [leg for leg in found if leg.recipe == "pyramid"]
     assert len({leg.directory for leg in paper}) == 1  # one run, four points
     assert len({leg.directory for leg in pyramid}) == len(pyramid) == 5
     seconds, fifths = (
-        [
-            quality.START + leg.config.updates * quality.SECONDS[leg.recipe]
-            for leg in legs
-        ]
+        [quality.START + leg.config.updates * cost[leg.recipe] for leg in legs]
         for legs in (paper, pyramid)
     )
     for whole, fifth in zip(seconds, fifths[:-1], strict=True):
-        assert fifth == pytest.approx(whole / 5, rel=0.01)
-    assert fifths[-1] == pytest.approx(360 * 60, rel=0.01)
+        assert fifth == pytest.approx(0.95 * whole / 5, rel=0.01)
+    assert seconds[-1] == pytest.approx(360 * 60, rel=0.01)
+    assert fifths[-1] == pytest.approx(0.95 * 360 * 60, rel=0.01)
     same = ("dataset", "n_examples", "n_left_out", "image_size", "n_f", "seed")
     for name in same:
         assert len({getattr(leg.config, name) for leg in found}) == 1
@@ -44,13 +43,17 @@ def test_a_second_call_measures_nothing_again(tmp_path, monkeypatch):
             for name, value in values.items()
         }
 
+    costs = iter([5.0, 0.2])
+    monkeypatch.setattr(
+        quality.cpu_time, "of_an_update", lambda config, least: next(costs)
+    )
     monkeypatch.setattr(quality, "_write_real", lambda path, config: None)
     monkeypatch.setattr(quality.train, "train", train)
     monkeypatch.setattr(quality.evaluate, "evaluate_run", evaluate_run)
-    first = list(quality.quality(tmp_path, 10, 50, ""))
+    first = list(quality.quality(tmp_path, 60, 50, ""))
     assert len(measured) == 9 and len(first) == 9 + 4 + 1
     assert "FID 101.0 +- 0.0" in first[0] and "n=50" in first[0]
-    assert list(quality.quality(tmp_path, 10, 50, "")) == first
+    assert list(quality.quality(tmp_path, 60, 50, "")) == first
     assert len(measured) == len(trained) == 9
     points = json.loads((tmp_path / "quality.json").read_text())
     assert [p["recipe"] for p in points] == 4 * ["paper"] + 5 * ["pyramid"]
@@ -73,15 +76,11 @@ def test_every_time_of_the_paper_is_compared_at_a_fifth_of_it():
     ]
 
 
-def test_cpu_seconds_add_up_over_calls(tmp_path):
-    path = tmp_path / "cpu_seconds.json"
-    for _ in range(2):
-        with quality._timed(path):
-            sum(range(10**6))
-    total = quality._seconds(path)
-    with quality._timed(path):
-        pass
-    assert 0 < total <= quality._seconds(path)
+def test_the_cost_of_an_update_is_measured_once(tmp_path):
+    path = tmp_path / "costs.json"
+    first = quality._costs(path, TINY, least=0.01)
+    assert all(0 < seconds < 60 for seconds in first.values())
+    assert quality._costs(path, TINY, least=0.01) == first
 
 
 def test_its_flags_are_for_it_alone():
