@@ -76,10 +76,11 @@ def quality(
         if not real.exists():
             _write_real(real, leg.config)
         points.append(_measure(leg, n, real, inception))
+        # After every point: a run of hours may be stopped early.
+        atomic.write_json(workdir / "quality.json", points)
+        _draw(workdir / "quality.png", points)
         yield describe(points[-1])
     yield from compare(points)
-    atomic.write_json(workdir / "quality.json", points)
-    _draw(workdir / "quality.png", points)
     yield f"{workdir / 'quality.json'} and .png"
 
 
