@@ -11,18 +11,21 @@ import keras
 import tensorflow as tf
 
 import srmcmc_tf
-from srmcmc_tf.config import fields, presets
+from srmcmc_tf.config import fields
 from srmcmc_tf.config.config import FIELDS, Config
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import atomic, digests
 from srmcmc_tf.models.short_run import ShortRunEBM
-from srmcmc_tf.runs import interventions, preset
+from srmcmc_tf.runs import defaults, interventions
 from srmcmc_tf.runs.run import MACHINE_SETTINGS, Run
 from srmcmc_tf.runs.source import Source
 from srmcmc_tf.serving import choice, signatures, versions
 from srmcmc_tf.serving.inputs import LARGEST_PIXEL, Limits
 
 Facts = dict[str, Any]  # of JSON
+
+# Settings from which defaults of --recipe=pyramid follow.
+_FOLLOWED = ("image_size", "updates", "sigma")
 
 
 def facts(source: Source, model: ShortRunEBM) -> Facts:
@@ -121,18 +124,32 @@ def write(
 
 def _command(config: Config) -> str:
     """Returns the command that trains such a model."""
-    defaults = [presets.load(config.dataset)]
-    # A preset of one's own may be gone.
-    with contextlib.suppress(UserError):
-        if config.initial:
-            defaults.append(preset.parse(config.initial).config)
+    given = _given(config, {})
+    if config.initial:
+        # Defaults are then those of a preset, which may change, or be gone.
+        with contextlib.suppress(UserError):
+            given |= _given(config, {"initial": config.initial})
     flags = [
-        f" --{fields.flag_name(field)}={getattr(config, name)}"
+        f" --{fields.flag_name(field)}={given[name]}"
         for name, field in FIELDS.items()
-        if any(getattr(config, name) != getattr(d, name) for d in defaults)
-        and name not in ("dataset", *MACHINE_SETTINGS)
+        if name in given
     ]
-    return f"bin/train --dataset={config.dataset}{''.join(flags)}"
+    return f"bin/train{''.join(flags)}"
+
+
+def _given(config: Config, given: dict[str, Any]) -> dict[str, Any]:
+    """Returns the settings, besides those given, that are not defaults."""
+    given = {"dataset": config.dataset, **given}
+    # Later defaults follow from earlier settings.
+    for names in (("model", "recipe"), _FOLLOWED, FIELDS):
+        default = defaults.new_config(given)
+        given |= {
+            name: getattr(config, name)
+            for name in names
+            if getattr(config, name) != getattr(default, name)
+            and name not in MACHINE_SETTINGS
+        }
+    return given
 
 
 def _signature(function: signatures.Function) -> dict[str, dict[str, str]]:

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import shlex
 
@@ -92,12 +93,25 @@ def test_interventions_are_those_that_led_to_the_checkpoint(exported):
     run.interventions.write([])
 
 
+def test_the_command_of_a_card_names_what_is_not_a_default():
+    settings = {"dataset": "cifar10", "recipe": "pyramid", "updates": 40}
+    config = defaults.new_config(settings)
+    assert model_card._command(config) == (
+        "bin/train --dataset=cifar10 --recipe=pyramid --updates=40"
+    )
+    gone = dataclasses.replace(config, initial="preset:./gone")
+    assert "--updates=40 --from=preset:./gone" in model_card._command(gone)
+
+
 @pytest.mark.parametrize(
     "given",
     [
         {"dataset": "cifar10", "recipe": "pyramid", "updates": 40},
         {"initial": "preset:digits", "updates": 40, "batch_size": 64},
         {"initial": "preset:cifar10", "flip": "off", "warm_up": 3},
+        {"initial": "preset:cifar10", "sigma": "auto"},
+        {"recipe": "pyramid", "coarse_K": "30", "coarse_sigma": ""},
+        {"dataset": "cifar10", "model": "vae", "n_f": 8},
     ],
 )
 def test_the_command_of_a_card_gives_the_settings_of_its_run(given):
