@@ -21,11 +21,11 @@ from srmcmc_tf.config.config import Config
 from srmcmc_tf.data import examples
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.evaluation import evaluate
-from srmcmc_tf.files import atomic, json_file
+from srmcmc_tf.files import atomic, json_file, paths
 from srmcmc_tf.runs.run import Run
 from srmcmc_tf.training import train
 
-START = 30.0  # CPU seconds of the start of a run, roughly
+START = 10.0  # CPU seconds of the start of a run, roughly
 PARTS = (1 / 8, 1 / 4, 1 / 2, 1.0)
 SHARE = 1 / 5  # of the paper's time, in which the improved recipe is compared
 # The runs of the improved recipe are made for a little less than their time:
@@ -69,6 +69,8 @@ def quality(
         inception: path of Inception's weights.
         given: settings of both recipes that differ, for a test.
     """
+    if inception:
+        paths.existing(inception)  # before hours of training
     points: list[Point] = []
     real = workdir / "real.npz"
     seconds = _costs(workdir / "costs.json", given or {})
@@ -92,6 +94,8 @@ def legs(
 ) -> list[Leg]:
     """Returns the legs in the order in which they are run.
 
+    Where the minutes are few, several are a single update; one is returned.
+
     Args:
         workdir: directory of the runs.
         minutes: CPU minutes of each recipe.
@@ -106,10 +110,11 @@ def legs(
         return Leg(recipe, workdir / (name or f"pyramid_{updates}"), config)
 
     shares = [*(SHARE * part for part in PARTS), 1.0]
-    return [
+    found = [
         *(leg("paper", part, "paper") for part in PARTS),
         *(leg("pyramid", MARGIN * share) for share in shares),
     ]
+    return [leg for i, leg in enumerate(found) if leg not in found[:i]]
 
 
 def _config(recipe: str, given: dict[str, Any]) -> Config:

@@ -27,8 +27,7 @@ _BENCHMARKS = {
     "inception": ("metrics", "FID and KID against the plain Inception"),
     "quality": (
         "quality",
-        "FID and KID of both recipes against CPU time, on CIFAR-10: hours,\n"
-        "            resumed by the same command; only if it is named",
+        "FID and KID of both recipes on CIFAR-10: hours, only if named",
     ),
 }
 _HOURS = ("quality",)

@@ -143,5 +143,12 @@ def absolute_path(text: str) -> str:
 
 def origin(text: str) -> str:
     """Parses preset:NAME, or preset:PATH; see `absolute_path`."""
+    if not text:
+        return text
     prefix, _, name = text.partition(":")
+    if f"{prefix}:" != preset.PREFIX or not name:
+        raise Refusal(
+            f"must be {preset.PREFIX}NAME, such as {preset.PREFIX}"
+            f"{preset.DEFAULT}"
+        )
     return f"{prefix}:{absolute_path(name)}" if preset.is_path(name) else text

@@ -23,8 +23,13 @@ Trains a short-run MCMC model, or a baseline. Started again in its
   bin/train --dataset=cifar10 --recipe=pyramid
                                               the improved recipe
 
-Defaults are those of configs/DATASET.py; below, those of {dataset}
-(bin/train --dataset=NAME --help shows another's)."""
+Defaults are those of configs/DATASET.py, of --recipe or of the preset of
+--from; below, those of {chosen}
+(another --dataset=NAME, --recipe or --from before --help shows its own)."""
+
+_PYRAMID = """\
+These are the settings of the improved recipe, not the paper's: docs/recipe.md
+says what it costs, what to expect, and what each setting is for."""
 
 # Absolute paths, so that a run can be resumed from any directory.
 _PARSERS = {
@@ -42,13 +47,9 @@ def main() -> None:
 
 def train(argv: list[str]) -> int:
     args = parse(argv)
-    if "from" in args.given:
-        args.given["initial"] = args.given.pop("from")
-    default = _default_workdir(args.dataset, args.model, args.recipe)
-    if chosen := args.given.get("initial"):
-        default = f"runs/{re.split('[:/]', chosen)[-1]}_tuned"
-    run = Run(args.given.pop("workdir", "") or default)
-    settings = run.settle(args.given)
+    given = _settings(args)
+    run = Run(given.pop("workdir", "") or _default_workdir(given))
+    settings = run.settle(given)
     # Checks TF_CONFIG before TensorFlow is imported, which takes seconds.
     cluster.from_environment(settings.strategy)
     app.import_tensorflow()
@@ -78,17 +79,32 @@ def parse(argv: list[str]) -> flags.Arguments:
             f"{arg}=on" if bare else arg
             for arg, bare in zip(argv, alone, strict=True)
         ],
-        help_of=lambda args: _command(
-            presets.load(args.dataset, args.model, recipe=args.recipe)
-        ),
+        help_of=_help,
     )
 
 
-def _command(default: config.Config) -> flags.Command:
-    """The command, with the flags of a model and the defaults of a dataset."""
+def _settings(args: flags.Arguments) -> dict[str, Any]:
+    """Returns the settings that were given, by the names of a config."""
+    given = dict(args.given)
+    if "from" in given:
+        given["initial"] = given.pop("from")
+    return given
+
+
+def _help(args: flags.Arguments) -> flags.Command:
+    """Returns the command with the defaults of what was given."""
+    from srmcmc_tf.runs import defaults  # reads presets
+
+    names = "dataset", "model", "recipe", "initial"
+    given = {n: v for n, v in _settings(args).items() if n in names}
+    return _command(defaults.new_config(given), _default_workdir(given))
+
+
+def _command(default: config.Config, directory: str = "") -> flags.Command:
+    """The command, with the flags of a model, defaults and run directory."""
     workdir = flags.Flag(
         "workdir",
-        _default_workdir(default.dataset, default.model, default.recipe),
+        directory,
         "where all it writes goes",
         group="run directory",
     )
@@ -99,9 +115,11 @@ def _command(default: config.Config) -> flags.Command:
     ]
     return flags.Command(
         "train",
-        _DESCRIPTION.format(dataset=default.dataset),
+        _DESCRIPTION.format(chosen=_shown(default)),
         (workdir, *settings),
-        epilog=presets.describe(default.dataset).strip(),
+        epilog=_PYRAMID
+        if default.recipe == "pyramid"
+        else presets.describe(default.dataset).strip(),
         hints={"preset": "--from=preset:NAME tunes a trained model"},
     )
 
@@ -117,7 +135,27 @@ def _flag(field: dataclasses.Field, default: Any) -> flags.Flag:
     )
 
 
-def _default_workdir(dataset: str, model: str, recipe: str) -> str:
-    chosen = {"model": model, "recipe": recipe}
-    others = [v for n, v in chosen.items() if v != config.FIELDS[n].default]
-    return "runs/" + "_".join([datasets.get(dataset).file_name, *others])
+def _shown(default: config.Config) -> str:
+    """Returns what the defaults are of."""
+    if default.initial:
+        return default.initial
+    words = [default.dataset]
+    if default.recipe == "pyramid":
+        words.append("--recipe=pyramid")
+    return " ".join(words)
+
+
+def _default_workdir(given: dict[str, Any]) -> str:
+    """Returns the run directory of settings that name none."""
+    usual = {name: field.default for name, field in config.FIELDS.items()}
+    dataset = given.get("dataset", usual["dataset"])
+    words = [datasets.get(dataset).file_name]
+    if chosen := given.get("initial"):
+        tuned = re.split("[:/]", chosen)[-1] + "_tuned"
+        words = [tuned, *(words if "dataset" in given else [])]
+    words += [
+        given[name]
+        for name in ("model", "recipe")
+        if given.get(name, usual[name]) != usual[name]
+    ]
+    return "runs/" + "_".join(words)

@@ -101,10 +101,12 @@ def check(config: "Config") -> None:
     for name, (owner, value) in _BELONGS.items():
         given = getattr(config, name)
         used = getattr(config, owner) == value
-        if name in ("mask", "factor"):
+        needed = f"--{owner}={value}"
+        if owner == "task":
             used = used and config.start == "degraded"
+            needed = f"--start=degraded {needed}"
         if given != defaults[name] and not used:
-            raise UserError(f"--{name}={given}: only for --{owner}={value}")
+            raise UserError(f"--{name}={given}: only for {needed}")
     if config.start == "dataset" and not config.start_dir:
         raise UserError(
             "--start=dataset: needs --start_dir=FOLDER of images to start from"

@@ -54,7 +54,7 @@ class Config(ChainSettings):
     recipe: str = setting(
         "paper",
         "model",
-        "whose defaults: the paper's, or the improved recipe (docs/recipe.md)",
+        "defaults: those of the paper, or the improved ones (docs/recipe.md)",
         choices=RECIPES,
     )
     model: str = setting(
@@ -79,12 +79,18 @@ class Config(ChainSettings):
         0, "model", "conditional: how many; 0: those of the data", 0, 100_000
     )
     n_f: int = setting(64, "model", "feature maps of the first layer", 1, 4096)
-    K: int = setting(100, "model", "Langevin steps of a chain", 1, 100_000)
+    K: int = setting(
+        100,
+        "model",
+        "Langevin steps of a chain; with --coarse_K, of its last stage",
+        1,
+        100_000,
+    )
     coarse_K: str = setting(
         "",
         "model",
         "those of stages before, each of half the size, coarse to fine, as "
-        "20,10; none: the paper's single chain",
+        "20,10; empty: the paper's single chain",
         1,
         100_000,
         each=int,
@@ -155,7 +161,7 @@ class Config(ChainSettings):
     coarse_sigma: str = setting(
         "",
         "training",
-        "that of the stages before, as 0.05,0.05; none: sigma",
+        "that of the stages before, as 0.05,0.05; empty: sigma",
         0.0,
         10.0,
         each=float,

@@ -52,18 +52,24 @@ def pyramid(base: "Config", given: dict[str, Any]) -> dict[str, Any]:
         sigma=0.06,
         coarse_sigma="" if auto else ",".join(["0.05"] * coarser),
         ema=0.998,
-        **decays(updates),
+        **decays(updates, given.get("anneal_after")),
     )
 
 
-def decays(updates: int) -> dict[str, Any]:
-    """Returns the schedule of a run: its second half is the decay.
+def decays(updates: int, after: int | None = None) -> dict[str, Any]:
+    """Returns the schedule of a run, whose second half is the decay.
 
     The learning rate falls to a tenth, sigma to a third.
+
+    Args:
+        updates: of the run.
+        after: the update after which the decay begins, if chosen.
     """
-    decay = updates - updates // 2
+    if after is None:
+        after = updates // 2
+    decay = updates - after
     return dict(
-        anneal_after=updates // 2,
+        anneal_after=after,
         learning_rate_half_life=max(round(decay / math.log2(10)), 1),
         sigma_half_life=max(round(decay / math.log2(3)), 1),
     )

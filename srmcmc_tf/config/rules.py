@@ -1,5 +1,6 @@
 """Settings that do not go together."""
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from srmcmc_tf.config import chain_settings, fields, scales
@@ -63,8 +64,8 @@ def _check_stages(config: "Config") -> None:
     levels = fields.parts(config.coarse_sigma, float)
     if config.recipe == "pyramid" and not steps:
         raise UserError(
-            "--recipe=pyramid: needs --coarse_K; bin/train and "
-            "config.presets.load set it"
+            "--recipe=pyramid: needs --coarse_K, the steps of its coarse "
+            "stages; a single chain is --recipe=paper"
         )
     if config.data.points:
         for name, off in (("network", "paper"), ("flip", "off")):
@@ -89,6 +90,16 @@ def _check_stages(config: "Config") -> None:
         raise UserError(
             f"--coarse_sigma={config.coarse_sigma}: must be one for each of "
             f"--coarse_K={config.coarse_K or '(none)'}"
+        )
+    usual = {field.name: field.default for field in dataclasses.fields(config)}
+    if (
+        config.start_noise != usual["start_noise"]
+        and not steps
+        and config.start != "degraded"
+    ):
+        raise UserError(
+            f"--start_noise={config.start_noise}: only for --coarse_K and "
+            "--start=degraded"
         )
     if levels and config.sigma == "auto":
         raise UserError(

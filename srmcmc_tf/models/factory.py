@@ -1,5 +1,6 @@
 """The model of a config."""
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +37,29 @@ def build(config: Config) -> Generator:
     if config.ema:
         model.keep_average(config.ema)
     return model
+
+
+def settled(config: Config, update: int) -> Config:
+    """The settings with the rate and the sigmas of an update, constant.
+
+    Args:
+        config: the settings of a run.
+        update: of the run.
+    """
+    *coarse, sigma = (
+        [config.sigma]
+        if config.sigma == "auto"
+        else [float(of(update)) for of in sigmas(config)]
+    )
+    return dataclasses.replace(
+        config,
+        learning_rate=float(_learning_rate(config)(update)),
+        learning_rate_half_life=0,
+        warm_up=0,
+        sigma=sigma,
+        coarse_sigma=",".join(map(str, coarse)),
+        sigma_half_life=0,
+    )
 
 
 def _learning_rate(config: Config) -> schedules.Anneal:

@@ -54,6 +54,10 @@ class Anneal(keras.optimizers.schedules.LearningRateSchedule):
         self.least = least
         self.warm_up = warm_up
 
+    def __repr__(self) -> str:
+        values = ", ".join(f"{n}={v}" for n, v in self.get_config().items())
+        return f"Anneal({values})"
+
     def __call__(self, step: Any) -> tf.Tensor:
         if not self.warm_up:
             return self._annealed(step)

@@ -33,6 +33,17 @@ def _check_origin(given: dict[str, Any], base: Config) -> None:
         )
 
 
+def _of_dataset(base: Config, dataset: str) -> Config:
+    """Returns settings with the data of another dataset."""
+    if dataset == base.dataset:
+        return base
+    other = presets.load(dataset, recipe=base.recipe)
+    names = "dataset", "n_examples", "n_left_out", "flip"
+    return dataclasses.replace(
+        base, **{name: getattr(other, name) for name in names}
+    )
+
+
 def new_config(given: dict[str, Any]) -> Config:
     """Returns the config that settings of a command line leave to defaults.
 
@@ -43,8 +54,14 @@ def new_config(given: dict[str, Any]) -> Config:
         base = preset.parse(given["initial"]).config
         base.kind.check_flags(given)
         _check_origin(given, base)
-        if base.recipe == "pyramid" and "updates" in given:
-            base = dataclasses.replace(base, **recipes.decays(given["updates"]))
+        base = _of_dataset(base, given.get("dataset", base.dataset))
+        if base.recipe == "pyramid" and {"updates", "anneal_after"} & set(
+            given
+        ):
+            updates = given.get("updates", base.updates)
+            schedule = recipes.decays(updates, given.get("anneal_after"))
+            warm_up = min(base.warm_up, updates // 20)
+            base = dataclasses.replace(base, **schedule, warm_up=warm_up)
         if given.get("sigma") == "auto":  # one sigma of all stages
             base = dataclasses.replace(base, coarse_sigma="")
         config = dataclasses.replace(base, **given)

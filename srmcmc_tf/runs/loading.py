@@ -41,6 +41,8 @@ def load(path: str | os.PathLike[str], *, best: bool = False) -> Generator:
         return preset.parse(str(path)).load_model(best=best)
     if pathlib.Path(path).suffix == ".keras":
         return load_file(path, best=best)
+    if str(path) in preset.names() and not os.path.exists(path):
+        raise UserError(f"{path} is a preset: load('{preset.PREFIX}{path}')")
     return Run(path).load_model(best=best)
 
 

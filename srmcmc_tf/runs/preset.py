@@ -62,12 +62,14 @@ class Preset(Run):
     What commands write goes to `runs/preset_NAME/`.
 
     Args:
-        name: of the preset, or the path of one; `UserError` where there is
-            none.
+        name: of the preset, or the path of one, with or without the suffix
+            of its files; `UserError` where there is none.
     """
 
     def __init__(self, name: str) -> None:
         own = is_path(name)
+        if own:
+            name = name.removesuffix(".json").removesuffix(".npz")
         path = pathlib.Path(name).expanduser() if own else _DIRECTORY / name
         if own and not _file(path, "json").exists():
             raise UserError(
@@ -77,8 +79,8 @@ class Preset(Run):
         if not own and name not in names():
             hint = fields.suggest(name, names())
             raise UserError(
-                f"no preset {name!r}: there are {', '.join(names())}{hint}; "
-                "one of your own is a path, such as ./mine"
+                f"no preset {name!r}: there are {', '.join(names())}; one of "
+                f"your own is a path, such as ./mine{hint}"
             )
         self._path = path
         self._remedy = "export it again" if own else "install srmcmc_tf again"
@@ -137,17 +139,23 @@ class Preset(Run):
     def load_model(
         self, *, best: bool = False, strategy: str | None = None
     ) -> "Generator":
-        """Returns the compiled model; `best` is for runs."""
+        """Returns the compiled model; `best` is for runs.
+
+        Its rate and sigma are those at the end of its training. Adam starts
+        anew, so updates are counted from 0: its first steps would be far too
+        long with the count of the training and without its moments.
+        """
         if best:
             raise UserError(f"{self} is a single model: `best` is for runs")
         from srmcmc_tf.distribution import strategies
         from srmcmc_tf.models import factory
 
         with strategies.local(strategy or "auto").scope():
-            model = factory.build(self.config)
+            model = factory.build(
+                factory.settled(self.config, self.card["update"])
+            )
             model.average = None  # it is the average already
             assign(model, self.weights(), str(self))
-            model.optimizer.iterations.assign(self.card["update"])
         return model
 
 

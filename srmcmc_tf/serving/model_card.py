@@ -16,7 +16,7 @@ from srmcmc_tf.config.config import FIELDS, Config
 from srmcmc_tf.errors import UserError
 from srmcmc_tf.files import atomic, digests
 from srmcmc_tf.models.short_run import ShortRunEBM
-from srmcmc_tf.runs import defaults, interventions
+from srmcmc_tf.runs import defaults, interventions, preset
 from srmcmc_tf.runs.run import MACHINE_SETTINGS, Run
 from srmcmc_tf.runs.source import Source
 from srmcmc_tf.serving import choice, signatures, versions
@@ -61,6 +61,10 @@ def _of_run(run: Run, model: ShortRunEBM) -> Facts:
     for name in MACHINE_SETTINGS:
         settings.pop(name)
     return {
+        # A model of a preset counts its own updates.
+        "update": run.card["update"]
+        if isinstance(run, preset.Preset)
+        else model.update,
         "dataset": config.dataset,
         "data_digest": run.data_digest,
         "licence_of_the_data": config.data.license,

@@ -4,6 +4,7 @@ import pytest
 from helpers import call
 
 from srmcmc_tf.benchmarks import quality
+from srmcmc_tf.errors import UserError
 
 TINY = dict(dataset="digits", image_size=8, channels=1, n_f=2, batch_size=4)
 
@@ -26,6 +27,19 @@ def test_the_improved_recipe_is_compared_at_a_fifth_of_the_time(tmp_path):
     same = ("dataset", "n_examples", "n_left_out", "image_size", "n_f", "seed")
     for name in same:
         assert len({getattr(leg.config, name) for leg in found}) == 1
+
+
+def test_few_minutes_give_no_point_twice(tmp_path):
+    found = quality.legs(tmp_path, 1, {"paper": 5.0, "pyramid": 0.2}, {})
+    points = [(leg.recipe, leg.config.updates) for leg in found]
+    assert len(points) == len(set(points)) < 9
+    assert points[0] == ("paper", 1) and points[-1][0] == "pyramid"
+
+
+def test_a_missing_file_of_inception_is_refused_before_training(tmp_path):
+    with pytest.raises(UserError, match="no such file"):
+        next(quality.quality(tmp_path / "q", 1, 50, str(tmp_path / "none")))
+    assert not (tmp_path / "q").exists()
 
 
 def test_a_second_call_measures_nothing_again(tmp_path, monkeypatch):
@@ -91,4 +105,4 @@ def test_its_flags_are_for_it_alone():
 @pytest.mark.slow
 def test_a_small_one_runs_to_its_end(tmp_path):
     lines = list(quality.quality(tmp_path, 0.2, 20, "", TINY))
-    assert len(lines) == 9 + 4 + 1 and "T/5" in lines[-2]
+    assert "T/5" in lines[-2] and lines[-1].endswith("quality.json and .png")

@@ -35,9 +35,32 @@ def test_help_shows_the_defaults_of_the_data_set_asked_for():
     assert "--workdir=runs/cifar10 " in out
 
 
+def test_help_shows_the_defaults_of_the_recipe_and_of_the_preset_asked_for():
+    _, out, _ = call("train", "--dataset=cifar10", "--recipe=pyramid", "--help")
+    assert "--n_f=32" in out and "docs/recipe.md" in out and "6.21" not in out
+    assert "--workdir=runs/cifar10_pyramid " in out
+    _, out, _ = call("train", "--from=preset:digits", "--help")
+    assert "--updates=4000" in out and "those of preset:digits" in out
+    assert "--workdir=runs/digits_tuned " in out
+
+
+@pytest.mark.parametrize(
+    "given, path",
+    [
+        ({}, "runs/digits"),
+        ({"dataset": "cifar10", "model": "vae"}, "runs/cifar10_vae"),
+        ({"initial": "preset:/a/mine"}, "runs/mine_tuned"),
+        ({"initial": "preset:a", "dataset": "mnist"}, "runs/a_tuned_mnist"),
+    ],
+)
+def test_other_settings_have_a_directory_of_their_own(given, path):
+    assert train._default_workdir(given) == path
+
+
 @pytest.mark.parametrize(
     "argv, message",
     [
+        (["--from=digits"], "--from=digits: must be preset:NAME"),
         (["--preset=digits"], "--from=preset:NAME tunes"),
         (["--sigmma=0.1"], "sigma"),
         (["--K=none"], "--K=none: must be a whole number"),

@@ -34,7 +34,7 @@ def test_help_shows_these_settings_last():
         (dict(leapfrog=2), "--leapfrog=2: only for --kernel=hmc"),
         (dict(stop_below=1.0), "--stop_below=1.0: only for --stop=slope"),
         (dict(stop="slope"), "--stop=slope: needs --stop_below"),
-        (dict(mask="left"), "--mask=left: only for --task=inpaint"),
+        (dict(mask="left"), "--mask=left: only for --start=degraded --"),
         (dict(start="dataset"), "needs --start_dir=FOLDER"),
         (dict(start="persistent", K=0), "--K=0: must be a whole number, 1 to"),
         (

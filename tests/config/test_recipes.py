@@ -40,11 +40,10 @@ def test_the_papers_recipe_stays_as_it_is():
         assert len(config.scales) == 1
 
 
-def test_the_decays_end_with_the_updates():
-    for updates in (1_000, 8_000):
-        config = presets.load(
-            "cifar10", recipe="pyramid", given={"updates": updates}
-        )
+def test_the_decays_end_with_the_updates_wherever_they_begin():
+    for updates, begin in ((1_000, {}), (8_000, {"anneal_after": 6_000})):
+        given = {"updates": updates, **begin}
+        config = presets.load("cifar10", recipe="pyramid", given=given)
         halvings = (updates - config.anneal_after) / (
             config.learning_rate_half_life
         )

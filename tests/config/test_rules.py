@@ -13,6 +13,7 @@ from srmcmc_tf.errors import UserError
         ("cifar10", dict(coarse_K="9", coarse_sigma="1,1"), "one for each"),
         ("cifar10", dict(coarse_sigma="1"), "one for each"),
         ("cifar10", dict(recipe="pyramid"), "needs --coarse_K"),
+        ("cifar10", dict(start_noise=0.3), "--start_noise=0.3: only for"),
         ("toy_2d", dict(coarse_K="9"), "toy_2d are points"),
         ("toy_2d", dict(flip="on"), "--flip=on is for images"),
         ("toy_2d", dict(network="pooled"), "--network=pooled is for images"),

@@ -52,3 +52,20 @@ def test_the_decays_of_a_tuned_preset_end_with_its_updates():
         assert getattr(tuned, name) == expected < 500
     chosen = defaults.new_config({**given, "anneal_after": 7})
     assert chosen.anneal_after == 7
+
+
+def test_a_tuned_preset_begins_to_decay_where_it_is_told():
+    given = {"initial": "preset:digits", "updates": 500, "anneal_after": 400}
+    fresh = {"dataset": "digits", "recipe": "pyramid", **given, "initial": ""}
+    half_lives = [
+        defaults.new_config(one).learning_rate_half_life
+        for one in (given, fresh)
+    ]
+    assert half_lives == [30, 30]
+
+
+def test_a_tuned_preset_takes_the_data_settings_of_another_dataset():
+    given = {"initial": "preset:cifar10", "dataset": "mnist"}
+    tuned = defaults.new_config(given)
+    assert (tuned.dataset, tuned.flip, tuned.image_size) == ("mnist", "off", 32)
+    assert defaults.new_config({**given, "flip": "on"}).flip == "on"
