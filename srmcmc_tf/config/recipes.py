@@ -42,6 +42,7 @@ def pyramid(base: "Config", given: dict[str, Any]) -> dict[str, Any]:
         n_f=32,
         coarse_K=",".join(["20"] + ["10"] * (coarser - 1)),
         K=10,
+        start_noise=0.03,
         noise=0.015,
         noise_decay=1.0,
         flip="on" if base.dataset in _MIRRORED else "off",
