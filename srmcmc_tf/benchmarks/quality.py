@@ -72,7 +72,7 @@ def quality(
     if inception:
         paths.existing(inception)  # before hours of training
     points: list[Point] = []
-    real = workdir / "real.npz"
+    real = workdir / f"cifar10_{N_REAL}.npz"
     seconds = _costs(workdir / "costs.json", given or {})
     for leg in legs(workdir, minutes, seconds, given or {}):
         if not real.exists():

@@ -58,6 +58,19 @@ def expect_summed_gradients(optimizer: Any) -> None:
     optimizer._all_reduce_sum_gradients = lambda pairs: pairs
 
 
+def without_retracing_warning(function: Any) -> Any:
+    """A `tf.function` whose retracing TensorFlow does not warn of.
+
+    TensorFlow counts traces by the line of a function's definition. The stages
+    of a model, and all models of a process, share those lines, so their first
+    calls pass for retracing. There is no public switch; where the private one
+    is gone, the warnings are shown.
+    """
+    if hasattr(function, "_omit_frequent_tracing_warning"):
+        function._omit_frequent_tracing_warning = True
+    return function
+
+
 def chain_of_datasets(dataset: Any) -> Iterator[Any]:
     """A `tf.data.Dataset` and those that it was made from.
 

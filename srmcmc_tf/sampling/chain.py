@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from srmcmc_tf.compat import tensorflow as compat
 from srmcmc_tf.sampling import kernels, stopping
 from srmcmc_tf.sampling.kernels import LANGEVIN, Energy, Kernel, Project, Step
 from srmcmc_tf.sampling.rng import AnyStream, StreamPerRow
@@ -170,7 +171,13 @@ def compiled(
     The other settings are those of `run`. Chains that stop leave the batch
     where each has its own stream, as in sampling, and XLA is off.
     """
-    compile = tf.function(jit_compile=jit_compile, reduce_retracing=True)
+
+    def compile(function: Any) -> Any:
+        return compat.without_retracing_warning(
+            tf.function(
+                function, jit_compile=jit_compile, reduce_retracing=True
+            )
+        )
 
     def chain(
         x: tf.Tensor,

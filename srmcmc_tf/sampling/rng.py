@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from srmcmc_tf.compat import tensorflow as compat
+
 # Purposes, always folded in first: draws for different ends share no stream.
 # START and CHAIN are of a sample, TRAIN and TEST of the chains of a batch,
 # BRANCH is of a run that the guard rolled back, LAYERS of layers such as
@@ -174,11 +176,13 @@ def _normal(shape: Shape, seed: tf.Tensor) -> tf.Tensor:
 # Both are compiled: outside a graph `map_fn` takes a second for 64 rows.
 
 
+@compat.without_retracing_warning
 @tf.function(reduce_retracing=True)
 def _fold_rows(seeds: tf.Tensor, values: Sequence[tf.Tensor]) -> tf.Tensor:
     return tf.map_fn(lambda seed: _fold(seed, values), seeds)
 
 
+@compat.without_retracing_warning
 @tf.function(reduce_retracing=True)
 def _draw_rows(
     draw: Callable[..., tf.Tensor], shape: Shape, seeds: tf.Tensor

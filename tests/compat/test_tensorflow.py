@@ -28,6 +28,19 @@ def test_gradients_given_as_sums_are_not_summed_again(kind):
     assert inner._all_reduce_sum_gradients(pairs) is pairs
 
 
+def test_functions_of_one_line_are_not_taken_for_a_retraced_one(caplog):
+    def function():
+        made = tf.function(lambda x: x + 1)
+        return compat.without_retracing_warning(made)
+
+    for _ in range(12):
+        function()(tf.constant(1.0))
+    assert "retracing" not in caplog.text
+    for _ in range(12):  # the warning that is switched off
+        tf.function(lambda x: x + 1)(tf.constant(1.0))
+    assert "retracing" in caplog.text
+
+
 def test_a_private_name_that_is_gone_is_reported_with_tested_versions():
     with pytest.raises(UserError, match="tested with keras 3") as error:
         compat.expect_summed_gradients(object())
