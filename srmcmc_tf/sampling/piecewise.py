@@ -73,9 +73,10 @@ _ACTIVATIONS = {
     keras.activations.relu,
     keras.activations.relu6,
 }
-# The class of `keras.Model(inputs, outputs)`, which Keras does not export.
+# The class of `keras.Model(inputs, outputs)`, which Keras does not export. A
+# model without a layer is an error in Keras 3.12, the last for Python 3.10.
 _INPUT = keras.Input([1])
-_FUNCTIONAL = type(keras.Model(_INPUT, _INPUT))
+_FUNCTIONAL = type(keras.Model(_INPUT, layers.Flatten(name="rows")(_INPUT)))
 
 
 @tf.autograph.experimental.do_not_convert
