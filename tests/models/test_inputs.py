@@ -46,7 +46,7 @@ def test_whatever_holds_the_images_means_the_same(model, given):
 
 
 def test_fit_evaluate_and_predict_take_uint8_dicts_and_labels(model):
-    expected = model.evaluate(X, verbose=0, return_dict=True)["f_data"]
+    expected = float(model.evaluate(X, verbose=0, return_dict=True)["f_data"])
     record = {"image": PIXELS, "label": np.zeros(8)}
     for given in (PIXELS, record, (X, np.zeros(8))):
         whole = tf.data.Dataset.from_tensors(given)

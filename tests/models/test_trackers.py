@@ -36,4 +36,4 @@ def test_epoch_logs_and_evaluate_are_means_over_uneven_batches(tiny_model):
         assert mean == pytest.approx(expected, rel=1e-5, abs=1e-6)
     logs = tiny_model.evaluate(x, batch_size=4, verbose=0, return_dict=True)
     f = tiny_model.predict(x, verbose=0)
-    assert logs["f_data"] == pytest.approx(float(f.mean()), rel=1e-4)
+    assert float(logs["f_data"]) == pytest.approx(float(f.mean()), rel=1e-4)
