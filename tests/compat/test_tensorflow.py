@@ -1,3 +1,4 @@
+import logging
 import subprocess
 import sys
 
@@ -33,12 +34,17 @@ def test_functions_of_one_line_are_not_taken_for_a_retraced_one(caplog):
         made = tf.function(lambda x: x + 1)
         return compat.without_retracing_warning(made)
 
-    for _ in range(12):
-        function()(tf.constant(1.0))
-    assert "retracing" not in caplog.text
-    for _ in range(12):  # the warning that is switched off
-        tf.function(lambda x: x + 1)(tf.constant(1.0))
-    assert "retracing" in caplog.text
+    # Commands that ran in this process may have changed level and handlers.
+    logger = tf.get_logger()
+    with caplog.at_level(logging.WARNING, logger.name):
+        logger.addHandler(caplog.handler)
+        for _ in range(12):
+            function()(tf.constant(1.0))
+        assert "retracing" not in caplog.text
+        for _ in range(12):  # the warning that is switched off
+            tf.function(lambda x: x + 1)(tf.constant(1.0))
+        assert "retracing" in caplog.text
+        logger.removeHandler(caplog.handler)
 
 
 def test_a_private_name_that_is_gone_is_reported_with_tested_versions():

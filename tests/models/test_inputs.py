@@ -54,7 +54,7 @@ def test_fit_evaluate_and_predict_take_uint8_dicts_and_labels(model):
             history = model.fit(data, verbose=0, shuffle=False).history
             assert history["f_data"][0] == pytest.approx(expected, abs=1e-5)
             logs = model.evaluate(data, verbose=0, return_dict=True)
-            assert logs["f_data"] == pytest.approx(expected, abs=1e-5)
+            assert float(logs["f_data"]) == pytest.approx(expected, abs=1e-5)
             f = model.predict(data, verbose=0)
             np.testing.assert_allclose(f, model(X), atol=1e-5)
 
