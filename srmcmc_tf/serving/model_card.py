@@ -24,8 +24,12 @@ from srmcmc_tf.serving.inputs import LARGEST_PIXEL, Limits
 
 Facts = dict[str, Any]  # of JSON
 
-# Settings from which defaults of --recipe=pyramid follow.
-_FOLLOWED = ("image_size", "updates", "sigma")
+# Settings from which defaults of those behind them follow.
+_FOLLOWED = (
+    ("model", "recipe"),
+    ("image_size", "updates", "sigma"),
+    ("anneal_after",),
+)
 
 
 def facts(source: Source, model: ShortRunEBM) -> Facts:
@@ -144,8 +148,7 @@ def _command(config: Config) -> str:
 def _given(config: Config, given: dict[str, Any]) -> dict[str, Any]:
     """Returns the settings, besides those given, that are not defaults."""
     given = {"dataset": config.dataset, **given}
-    # Later defaults follow from earlier settings.
-    for names in (("model", "recipe"), _FOLLOWED, FIELDS):
+    for names in (*_FOLLOWED, FIELDS):
         default = defaults.new_config(given)
         given |= {
             name: getattr(config, name)

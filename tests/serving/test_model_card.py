@@ -112,6 +112,12 @@ def test_the_command_of_a_card_names_what_is_not_a_default():
         {"initial": "preset:cifar10", "sigma": "auto"},
         {"recipe": "pyramid", "coarse_K": "30", "coarse_sigma": ""},
         {"dataset": "cifar10", "model": "vae", "n_f": 8},
+        {
+            "recipe": "pyramid",
+            "updates": 100,
+            "anneal_after": 30,
+            "learning_rate_half_life": 15,
+        },
     ],
 )
 def test_the_command_of_a_card_gives_the_settings_of_its_run(given):
