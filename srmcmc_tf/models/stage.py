@@ -65,7 +65,7 @@ class Stage:
         step_size: float = 1.0,
         noise: float = 0.01,
         noise_end: float | None = None,
-        start_noise: float = 0.1,
+        start_noise: float = 0.03,
         sigma: float | Callable[[Any], Any] = 0.0,
         kernel: Kernel | str = LANGEVIN,
         stop: Stop | str = "K",
