@@ -8,6 +8,10 @@ import tensorflow as tf
 
 Shape = tuple[int, ...]  # (h, w, c)
 
+# The step of a descent over several scales, as a part of that of one scale:
+# longer ones overshoot in contrast, and do not come back.
+_STEP = 0.3
+
 
 def check(shapes: Sequence[Shape]) -> None:
     """Raises `ValueError` where shapes are not those of a pyramid."""
@@ -73,8 +77,8 @@ def metric(shapes: Sequence[Shape], start_noise: Sequence[float]) -> tf.Tensor:
 
     A pixel of a coarse stage is many of an image, and the z of a following
     stage counts less: without them a descent diverges at the coarse end and
-    does not move at the fine one. All scales together move as far as a single
-    stage does, whose factor is 1.
+    does not move at the fine one. All scales together move by `_STEP` of what
+    a single stage does, whose factor is 1.
 
     Args:
         shapes: of the images of each stage, coarse to fine.
@@ -85,7 +89,7 @@ def metric(shapes: Sequence[Shape], start_noise: Sequence[float]) -> tf.Tensor:
         pixels = shapes[-1][0] // shape[0]
         weight = start_noise[i] if i else 1.0
         factor = 1.0 / (pixels * weight) ** 2 if weight else 0.0
-        factor /= len(shapes)
+        factor *= _STEP / len(shapes)
         factors.append(tf.fill([1, *shape], factor))
     return join(factors) if len(factors) > 1 else tf.constant(1.0)
 

@@ -91,7 +91,8 @@ def test_a_pyramid_is_its_stages_one_after_another(pyramid):
         own = stream.fold(rng.STAGE, i) if i else stream
         z = own.fold(rng.START).uniform([2, *stage.image_shape])
         if x is not None:
-            z = stage.start_noise * z + np.repeat(np.repeat(x, 2, axis=1), 2, axis=2)
+            enlarged = np.repeat(np.repeat(x, 2, axis=1), 2, axis=2)
+            z = stage.start_noise * z + enlarged
         x = chain.langevin(
             stage.energy, z, own.fold(rng.CHAIN), K=stage.K, noise=0.05
         ).x
