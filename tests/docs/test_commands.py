@@ -22,7 +22,7 @@ SMALL = {
 # or hours; or are like another one that is run.
 PARSED = (
     r"bin/train --dataset=(cifar10|lsun_bedroom)(?!.*--help)",
-    r"bin/train --from=",
+    r"bin/train --from=(?!.*--help)",
     r"bin/train --dataset=\w+ .*--recipe=pyramid",
     r"bin/train .*--updates=(600|1200)\b",
     r"bin/train .*(--start=data|--task=upscale|--kernel=mala|--stop=slope)",
