@@ -202,24 +202,41 @@ def _from_function(
 ) -> ImageSet:
     """The images of a function, each drawn once and in order."""
     first = _drawn(function, name, min(n, 64), warn=True)
+
+    def drawn(n: int) -> np.ndarray:
+        return _new(_drawn(function, name, n), first, name)
+
     if name == "real":  # its statistics are stored by the digest of the images
         parts = [first]
         while sum(map(len, parts)) < n:
             rest = n - sum(map(len, parts))
-            parts.append(_drawn(function, name, min(64, rest)))
+            parts.append(drawn(min(64, rest)))
         return _from_array(np.concatenate(parts), name)
 
     def read(start: int, stop: int) -> np.ndarray:
         if start:
-            return _drawn(function, name, stop - start)
+            return drawn(stop - start)
         rest = stop - len(first)
-        parts = [first] + ([_drawn(function, name, rest)] if rest > 0 else [])
+        parts = [first] + ([drawn(rest)] if rest > 0 else [])
         return np.concatenate(parts)[:stop]
 
     identity = uuid.uuid4().hex  # never the same as another
     return ImageSet(
         "function", name, "asis", n, first.shape[1:], identity, read
     )
+
+
+def _new(images: np.ndarray, first: np.ndarray, name: str) -> np.ndarray:
+    """Images that are not those of the first call; `ValueError` if they are."""
+    n = min(len(images), len(first))
+    # Single ones, and all of one color, may be drawn again.
+    varied = np.ptp(first[:n], axis=0).any()
+    if varied and np.array_equal(images[:n], first[:n]):
+        raise ValueError(
+            f"`{name}` is called for some images at a time, and drew the same "
+            "again: take new seeds in every call, or pass the model"
+        )
+    return images
 
 
 def _drawn(

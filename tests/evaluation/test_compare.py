@@ -76,6 +76,15 @@ def test_a_function_may_be_either_side(graph):
     )
 
 
+def test_a_function_that_draws_the_same_images_again_is_refused(graph):
+    def draw(n):
+        return FAKE[:n]
+
+    for given in ((REAL, draw), (draw, FAKE)):
+        with pytest.raises(ValueError, match="take new seeds in every call"):
+            compare.fid(*given, n=70, inception=graph[0])
+
+
 def test_statistics_may_be_real(graph, tmp_path):
     path, see = graph
     features = see(REAL)[0]
