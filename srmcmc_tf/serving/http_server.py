@@ -97,8 +97,10 @@ class _Connection(HTTPChannel):
     def dismiss(self) -> None:
         """Ends the connection, and what its client does not read."""
         self.will_close = True  # in the next round, which this makes due:
-        with contextlib.suppress(OSError):
-            self.socket.shutdown(socket.SHUT_RDWR)
+        open_socket = self.socket  # None once its thread has closed it
+        if open_socket is not None:
+            with contextlib.suppress(OSError):
+                open_socket.shutdown(socket.SHUT_RDWR)
 
 
 class Server(TcpWSGIServer):

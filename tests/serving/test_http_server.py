@@ -148,3 +148,14 @@ def test_twenty_clients_at_once_are_all_answered(model):
         for thread in threads:
             thread.join(120)
     assert sorted(seed for seed, _ in answers) == list(range(21))
+
+
+def test_a_connection_that_is_closed_already_may_be_dismissed():
+    with running() as (server, address):
+        with socket.create_connection(address):
+            while not server.active_channels:
+                time.sleep(0.01)
+            (channel,) = server.active_channels.values()
+        while channel.socket is not None:
+            time.sleep(0.01)
+        channel.dismiss()
