@@ -145,10 +145,5 @@ def origin(text: str) -> str:
     """Parses preset:NAME, or preset:PATH; see `absolute_path`."""
     if not text:
         return text
-    prefix, _, name = text.partition(":")
-    if f"{prefix}:" != preset.PREFIX or not name:
-        raise Refusal(
-            f"must be {preset.PREFIX}NAME, such as {preset.PREFIX}"
-            f"{preset.DEFAULT}"
-        )
-    return f"{prefix}:{absolute_path(name)}" if preset.is_path(name) else text
+    name = preset.name_of(text)
+    return preset.PREFIX + absolute_path(name) if preset.is_path(name) else text

@@ -166,11 +166,17 @@ def is_path(name: str) -> bool:
 
 def parse(text: str) -> Preset:
     """Returns the preset of a text such as "preset:digits"."""
-    if not text.startswith(PREFIX):
+    return Preset(name_of(text))
+
+
+def name_of(text: str) -> str:
+    """Returns the name or path in such a text; `UserError` for another one."""
+    name = text.removeprefix(PREFIX)
+    if name in ("", text):
         raise UserError(
             f"--from={text}: must be {PREFIX}NAME, such as {PREFIX}{DEFAULT}"
         )
-    return Preset(text.removeprefix(PREFIX))
+    return name
 
 
 def assign(
